@@ -146,7 +146,11 @@ static void started(struct sim *m, uint32_t job, int64_t delay_ms)
 
 static int waits(struct sim *m, uint32_t job)
 {
-    return part(m, job) < 0 ? -ENOMEM : sim_expect(m, job, false);
+    if (part(m, job) < 0)
+        return -ENOMEM;
+    if (sched_job(m->sched, job)->state != SCHED_AWAY)
+        use_stopped(&m->use, job);
+    return sim_expect(m, job, false);
 }
 
 static int preempted(struct sim *m, uint32_t job, int64_t cost_ms)

@@ -28,9 +28,15 @@ int use_open(struct use *u, struct arena *a, const struct workload *w)
 
 /* ---- what it does ---- */
 
-int use_milli(const struct use *u, uint32_t job)
+/* How busy its stretch says that they are, or WORK_HANGS. */
+static int says(const struct use *u, uint32_t job)
 {
     return u->work->jobs[job].n_stretches ? u->work->stretches[u->jobs[job].at].milli : WORK_WHOLE;
+}
+
+int use_milli(const struct use *u, uint32_t job)
+{
+    return MAX(says(u, job), 0);
 }
 
 static bool is_idle(const struct use *u, uint32_t job)
@@ -195,9 +201,10 @@ int64_t use_count(struct use *u, uint32_t job, int64_t now_ms)
 {
     struct use_job *j = &u->jobs[job];
     const int64_t part[2] = { j->since_ms, now_ms };
-    int64_t at_ms = j->since_ms, without = 0, did = 0;
+    int64_t at_ms = j->since_ms, without = j->cured_ms, did = 0;
 
     j->since_ms = now_ms;
+    j->cured_ms = 0;
     if (!j->begun)
         return 0;
     if (j->holds && j->guest)
@@ -230,6 +237,18 @@ int64_t use_hold(struct use *u, uint32_t job, int64_t now_ms, bool holds, int64_
     u->jobs[job].begun = true;
     u->jobs[job].start_ms += cost_ms;
     return without;
+}
+
+void use_stopped(struct use *u, uint32_t job)
+{
+    struct use_job *j = &u->jobs[job];
+
+    if (says(u, job) != WORK_HANGS)
+        return;
+    j->cured_ms += j->left_ms;
+    j->rest_ms -= j->left_ms;
+    j->left_ms = 0;
+    next_stretch(u, job);
 }
 
 int64_t use_lose(struct use *u, uint32_t job, int64_t now_ms, int64_t cost_ms)

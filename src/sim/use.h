@@ -1,7 +1,8 @@
 /* What jobs do with the devices that they hold, as the stretches of a workload say: a part of the
  * time they keep them busy, then nobody does for a while. An idle stretch passes by the clock, with
- * devices or without: its owner is away. Work can be lost, up to the last checkpoint; an idle
- * stretch that has passed does not come again. */
+ * devices or without: its owner is away; one in which the job hangs is over, too, when it is started
+ * anew. Work can be lost, up to the last checkpoint; an idle stretch that has passed does not come
+ * again. */
 #ifndef BRIM_SIM_USE_H
 #define BRIM_SIM_USE_H
 #include "base/arena.h"
@@ -27,6 +28,7 @@ struct use_job {
     int64_t left_ms;  /* of its present stretch */
     int64_t rest_ms;  /* of all stretches, and of what is to be done again */
     int64_t again_ms; /* of that, what was lost in an idle stretch: for when it works again */
+    int64_t cured_ms; /* of a hang, when it stopped: passes without devices at the next count */
     double rate;      /* of its own speed, while it works */
     int64_t start_ms; /* of a start, during which nothing is done */
     int64_t save_ms;  /* of a checkpoint, during which nothing is done */
@@ -57,6 +59,10 @@ int64_t use_count(struct use *u, uint32_t job, int64_t now_ms);
  * that had devices gives up what was left of a start. What it did is saved. Counts up to now, as
  * use_count(). */
 int64_t use_hold(struct use *u, uint32_t job, int64_t now_ms, bool holds, int64_t cost_ms);
+
+/* It has stopped, and starts anew when it goes on: if it hung, that is over. The next count has it
+ * as passed without devices. */
+void use_stopped(struct use *u, uint32_t job);
 
 /* It has lost its devices and what it did since its last checkpoint; its next start costs cost_ms.
  * Returns the work that it is to do again, as busy as the stretch in which it does. */

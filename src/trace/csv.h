@@ -85,7 +85,8 @@ int trace_kinds(struct reader *r, const char *text, struct work *w) CHECK_RESULT
  * why that cannot be. */
 const char *trace_mig(const struct reader *r, const char *text, struct work *w);
 
-/* "600:95 7200:0 95" as the stretches of a job whose length is known. -EINVAL, -E2BIG, -ENOMEM. */
+/* "600:95 7200:0 3600:hang 95" as the stretches of a job whose length is known. -EINVAL, -E2BIG,
+ * -ENOMEM. */
 int trace_activity(struct reader *r, const char *text, struct work *w) CHECK_RESULT;
 
 /* What few rows say besides of a job whose submission is known: its deadline, where its data are.

@@ -91,11 +91,11 @@ const char *trace_mig(const struct reader *r, const char *text, struct work *w)
 
 /* ---- activity ---- */
 
-/* One of "600:95 7200:0 95": seconds and how busy its devices are then, in per cent; the last one
- * may be for the rest of its length. */
+/* One of "600:95 7200:0 3600:hang 95": seconds and how busy its devices are then, in per cent; the
+ * last one may be for the rest of its length. */
 static int stretch(const char *word, bool last, int64_t left, struct work_stretch *ret)
 {
-    const char *colon = strchr(word, ':');
+    const char *colon = strchr(word, ':'), *busy = colon ? colon + 1 : word;
     char time[32];
     double percent;
 
@@ -110,7 +110,10 @@ static int stretch(const char *word, bool last, int64_t left, struct work_stretc
         if (reader_seconds(time, &ret->ms) < 0 || ret->ms < 0 || ret->ms > left)
             return -EINVAL;
     }
-    if (parse_double(colon ? colon + 1 : word, &percent) < 0 || !(percent >= 0 && percent <= 100))
+    ret->milli = WORK_HANGS;
+    if (!strcmp(busy, "hang"))
+        return 0;
+    if (parse_double(busy, &percent) < 0 || !(percent >= 0 && percent <= 100))
         return -EINVAL;
     ret->milli = (int16_t)lround(percent * 10);
     return 0;

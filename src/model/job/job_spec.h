@@ -12,14 +12,16 @@ enum { WORK_WHOLE = 1000, WORK_DEVICES = 1 << 20, WORK_GROUPS = 4096, WORK_STAGE
 enum { WORK_KINDS = 64, WORK_SPEEDS = 1024, WORK_DATA = UINT16_MAX - 1 };
 #define WORK_UNKNOWN INT64_MAX
 
-/* How busy a job keeps its devices for a part of its length: 1000 is all the time. */
+/* How busy a job keeps its devices for a part of its length: 1000 is all the time, WORK_HANGS:
+ * idle, until it is started anew. */
 struct work_stretch {
     int64_t ms;
     int16_t milli;
 };
 
 enum {
-    WORK_IDLE = 10, /* thousandths: a stretch that is as busy as this, or less, is idle */
+    WORK_IDLE = 10,  /* thousandths: a stretch that is as busy as this, or less, is idle */
+    WORK_HANGS = -1, /* one that ends when the job is started anew, or else after its time */
     WORK_STRETCHES = 50000000, /* of all jobs */
 };
 

@@ -40,6 +40,39 @@ def test_other_actions(brim, trace, policy):
     assert not any("idle" in line for line in said)
 
 
+HANGS = """job_id,submit_s,gpus,duration_s,class,activity
+a,0,8,20000,x,3600:90 10800:hang 70
+b,10,8,1000,y,80
+"""
+
+
+def test_what_hung_goes_on_when_it_is_started_anew(brim, tmp_path, policy):
+    trace = tmp_path / "hangs.csv"
+    trace.write_text(HANGS)
+    text = IDLE.replace("restart = 40s", "restart = 0s")
+    took = {}
+    for action in ("warn", "requeue", "shrink"):
+        words = ["--nodes", "1x8", "--policy", policy(text + "action = %s\n" % action), "--json"]
+        a = json.loads(brim("sim", trace, *words).stdout)["policies"][0]["groups"][0]
+        took[action] = (a["completion_s"], a["wait_s"])
+    # it is over after its time; at once, when it starts anew; a job that is parked hangs as before
+    assert took == {"warn": (20000, 0), "requeue": (7200 + 1000 + 5600, 1000),
+                    "shrink": (20000, 0)}
+
+
+def test_what_is_left_of_a_job_that_hung_is_known(brim, tmp_path, policy):
+    trace = tmp_path / "hung.csv"
+    trace.write_text("job_id,submit_s,gpus,duration_s,class,activity\n"
+                     "a,0,4,20000,x,3600:90 10800:hang 70\nf,0,4,8200,y,\nb,10,4,1000,y,\n"
+                     "h,8250,8,100,y,\ns,8300,4,6000,y,\n")
+    text = IDLE.replace("restart = 40s", "restart = 0s\nbackfill = easy\nlength = oracle")
+    said = actions(brim, trace, policy(text + "action = requeue\n"))
+    # a goes on at 8200 and ends at 13800: s, which would end after that, does not delay h
+    assert [line.split()[:4] for line in said[-3:]] == [
+        ["8200.000", "job", "a", "starts"], ["13800.000", "job", "h", "starts"],
+        ["13900.000", "job", "s", "starts"]]
+
+
 def test_who_was_idle_before(brim, tmp_path, policy):
     trace = tmp_path / "again.csv"
     rows = "a,0,8,40000,x,1000:90 5000:0 4000:90 6000:0 4000:90 2000:0 4000:90 6000:0 90\n"

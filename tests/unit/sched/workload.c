@@ -118,16 +118,18 @@ static void test_activity(void)
                                "f,4,1,100,60:90 60:0\n"
                                "g,4,1,100,60:101 0\n"
                                "h,4,1,100,60 40:0\n"
-                               "i,4,1,100,x\n";
+                               "i,4,1,100,x\n"
+                               "j,5,1,100,60:hang 30:0 hang\n"
+                               "k,5,1,100,60:hangs 0\n";
     struct given g;
 
     given(&g, text);
-    ok(g.notes.rows == 9 && g.notes.bad == 5 && g.work.n_jobs == 4,
+    ok(g.notes.rows == 11 && g.notes.bad == 6 && g.work.n_jobs == 5,
        "the trace of activities has %zu rows, of which %zu are bad", g.notes.rows, g.notes.bad);
     is_str(g.notes.text[0],
            "line 6: its activity is not seconds:per cent that add up to its length",
            "the first note names the activity that does not add up");
-    if (g.work.n_jobs == 4) {
+    if (g.work.n_jobs == 5) {
         const struct work_stretch *s = g.work.stretches + g.work.jobs[0].stretch;
 
         ok(g.work.jobs[0].n_stretches == 2 && s[0].ms == 60000 && s[0].milli == 905 &&
@@ -137,6 +139,10 @@ static void test_activity(void)
         s = g.work.stretches + g.work.jobs[3].stretch;
         ok(g.work.jobs[3].n_stretches == 1 && s->ms == 100000 && s->milli == 700,
            "an activity may last for the whole job");
+        s = g.work.stretches + g.work.jobs[4].stretch;
+        ok(g.work.jobs[4].n_stretches == 3 && s[0].milli == WORK_HANGS && s[1].milli == 0 &&
+               s[2].milli == WORK_HANGS && s[2].ms == 10000,
+           "a job that hangs is not the same as one that is idle");
     }
     given_done(&g);
 }
