@@ -135,13 +135,15 @@ static int store_one(struct cycle *c, const struct doing *d, struct err *e)
 
 /* ---- one step ---- */
 
-/* No more than a part of the jobs, or of the nodes, in an hour. */
+/* No more than a part of the jobs, or of the nodes, in an hour: of those that there are now, which
+ * are fewer than there were. All of them is no limit. */
 static int may(struct cycle *c, const struct control_step *s, const struct cycle_view *view,
                bool *ret, struct err *e)
 {
     size_t of = s->kind == CONTROL_DRAIN ? c->site.n_nodes : view->holding;
     int64_t most = MAX((int64_t)of * c->config->percent / 100, 1), n = 0;
-    bool counts = s->kind == CONTROL_REQUEUE || s->kind == CONTROL_DRAIN;
+    bool counts = (s->kind == CONTROL_REQUEUE || s->kind == CONTROL_DRAIN) &&
+                  c->config->percent < 100;
     int rc = 0;
 
     if (counts)

@@ -27,7 +27,7 @@ struct cycle_config {
     struct control_book *book;
     enum control_mode mode[CONTROL_POLICIES];
     unsigned percent; /* of the jobs that hold devices, that are requeued in an hour, and of the
-                         nodes, that are drained; at least one */
+                         nodes, that are drained; at least one. 100: no limit */
     int64_t back_ms;  /* a node that was drained is to be well for so long before it serves again */
 };
 

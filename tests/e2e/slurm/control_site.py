@@ -19,17 +19,18 @@ GPUS = 8
 
 
 class Site:
-    """A cluster of two nodes with an agent each: the GPUs of n0 are idle, those of n1 are not."""
+    """A cluster whose nodes have an agent each, and GPUs that are so busy: of two, those of n0 are
+    idle, and those of n1 are not."""
 
-    def __init__(self, slurm, folder):
+    def __init__(self, slurm, folder, busy=(0, 0.9)):
         self.slurm, self.folder, self.running = slurm, folder, []
         (folder / "token").write_text(TOKEN)
         (folder / "policy.ini").write_text(POLICY)
-        for node, busy in (("n0", 0), ("n1", 0.9)):
-            script = self.play(node, busy)
-            at = "%s:9410" % slurm_config.address(int(node[1:]))
+        for i, ratio in enumerate(busy):
+            script = self.play("n%d" % i, ratio)
+            at = "%s:9410" % slurm_config.address(i)
             words = ["agent", "--listen", at, "--token-file", str(folder / "token")]
-            self.start("slurmd " + node, *words, "--store", "none", "--fake", str(script))
+            self.start("slurmd n%d" % i, *words, "--store", "none", "--fake", str(script))
 
     def play(self, node, busy, more=""):
         """What the GPUs of a node do from now on."""

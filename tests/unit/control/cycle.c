@@ -306,6 +306,13 @@ static void test_limits(void)
     is_int(r.cluster.requeued, 1, "one job in an hour, of so few");
     ok(r.view.limited > 0, "the view tells that more is due");
     begin(&r, CONTROL_ACT);
+    r.percent = 100;
+    run(&r, 0, 6);
+    r.cluster.restarted = false;
+    r.cluster.start_ms = START + 7 * MINUTE;
+    run(&r, 7, 20);
+    is_int(r.cluster.requeued, 2, "with all of them allowed there is no limit");
+    begin(&r, CONTROL_ACT);
     run(&r, 0, 1);
     ok(control_book_open(&book, folder, false, NULL) == 0 &&
            control_book_stop(book, true, NULL) == 0,
