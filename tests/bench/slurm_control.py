@@ -1,18 +1,26 @@
 #!/usr/bin/env python3
-"""brim control on a real Slurm of two nodes: how long it takes from its decision until the job that
-waited runs, and whether anything is done twice or lost when it is killed at random moments while it
-acts. Prints lines of five fields with tabs between them, for script/bench.
+"""brim control on a real Slurm: how long it takes from its decision until the job that waited runs,
+and whether anything is done twice or lost when it is killed at random moments while it acts. Prints
+lines of five fields with tabs between them, for script/bench.
 
     script/bench slurm_control [--kills N] [--rounds N] [--seed N]
 
-Needs root, slurm-wlm, munge and iproute2; without them nothing is measured. A hundred kills take a
-quarter of an hour: most controls have acted before theirs."""
+A kill has a round of 24 jobs that keep a GPU each idle on three nodes, three jobs that wait for a
+node each, and one that works on the fourth: 24 owners are told and 24 jobs requeued, which controls
+do that are killed one after the other, until one is not needed any more. When a control is killed
+is drawn by turns from the time in which one that nobody killed acted, and from the deeds that are
+left. After each round the next control looks: each job that was idle was told, and requeued once,
+in Slurm and in the book; the jobs that waited run; the one that works was let alone; nothing is
+being done any more.
+
+Needs root, slurm-wlm, munge and iproute2; without them nothing is measured."""
 
 import argparse
 import contextlib
 import os
 import pathlib
 import random
+import re
 import signal
 import statistics
 import subprocess
@@ -23,6 +31,10 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e" / "slurm"))
 import cluster  # noqa: E402
 import control_site  # noqa: E402
+
+GPUS = control_site.GPUS
+IDLE_NODES = 3
+ACTED = re.compile(rb"job \d+ (keeps|gives up) \d+ devices?")
 
 
 def row(name, value, unit, limit, note):
@@ -39,6 +51,18 @@ def started_s(site, job):
     return time.monotonic()
 
 
+def begin(site, book, what, output=subprocess.DEVNULL):
+    """brim control, where slurmctld is."""
+    pid = str(site.slurm.pids()["slurmctld"])
+    words = ["control", what, *site.words("act", book)]
+    return subprocess.Popen(
+        ["nsenter", "-t", pid, "--net", "--uts", control_site.BRIM, *words], env=site.slurm.env,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=output,
+    )
+
+
+# ---- how long it takes ----
+
 def idle_and_due(site, book):
     """Three jobs, the first of which has kept its GPUs idle for longer than it may."""
     idle, busy, waits = site.jobs()
@@ -48,79 +72,183 @@ def idle_and_due(site, book):
             return idle, busy, waits
 
 
-def begin_once(site, book):
-    pid = str(site.slurm.pids()["slurmctld"])
-    words = ["control", "once", *site.words("act", book)]
-    return subprocess.Popen(
-        ["nsenter", "-t", pid, "--net", "--uts", control_site.BRIM, *words], env=site.slurm.env,
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )
-
-
 def time_rounds(site, n):
     """From the start of the command that decides until the job that waited is seen to run."""
     took = []
     for i in range(n):
         _, _, waits = idle_and_due(site, "r%d" % i)
-        begin = time.monotonic()
-        begin_once(site, "r%d" % i).wait()
-        took.append(started_s(site, waits) - begin)
+        began = time.monotonic()
+        begin(site, "r%d" % i, "once").wait()
+        took.append(started_s(site, waits) - began)
         site.end_jobs()
     return took
 
 
-def kill_round(site, book, kills, at):
-    """Kill controls until the waiting job runs; how many were killed, and what is wrong."""
-    idle, busy, waits = idle_and_due(site, book)
-    done = 0
-    while done < kills and site.slurm.job(waits)["JobState"] != "RUNNING":
-        control = begin_once(site, book)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            control.wait(at.uniform(0.002, 0.04))
-        if control.poll() is None:
-            control.send_signal(signal.SIGKILL)
-            done += 1
-        control.wait()
-    site.once("act", book)
-    started_s(site, waits)
-    site.once("act", book)
-    acts = [a["state"] for a in site.actions(book) if a["action"] == "requeue"]
-    wrong = site.slurm.job(idle)["Restarts"] != "1"
-    wrong += site.slurm.job(busy)["JobState"] != "RUNNING"
-    wrong += acts.count("done") != 1 or "due" in acts
+# ---- kills ----
+
+class Round:
+    """What is there when a control begins to act."""
+
+    def __init__(self, site, book):
+        self.site, self.book = site, book
+        self.busy = self.submit("--gpus-per-node=%d" % GPUS, "-w", "n%d" % IDLE_NODES)
+        first = self.submit("--gpus-per-node=1", "--array=1-%d" % (IDLE_NODES * GPUS),
+                            "--exclude=n%d" % IDLE_NODES)
+        self.idle = cluster.wait_for(lambda: self.tasks(first), "all tasks of the array")
+        self.waits = [self.submit("--gpus-per-node=%d" % GPUS) for _ in range(IDLE_NODES)]
+        cluster.wait_for(self.are_due, "idle jobs")
+
+    def submit(self, *options):
+        return self.site.slurm.submit("exec sleep 3600\n", "--requeue", *options)
+
+    def tasks(self, array):
+        """The jobs of an array, when all of them run."""
+        said = self.site.slurm.run("squeue", "-h", "-r", "-t", "RUNNING", "-o", "%F %A")[1]
+        rows = [list(map(int, line.split())) for line in said.splitlines()]
+        found = [job for of, job in rows if of == array]
+        return found if len(found) == IDLE_NODES * GPUS else None
+
+    def are_due(self):
+        """Under --mode propose nobody is told yet."""
+        said = self.site.once("propose", self.book)["jobs"]
+        due = [j["id"] for j in said if (j["idle_s"] or 0) > control_site.RECLAIM_S]
+        return set(self.idle) <= set(due)
+
+    def left(self):
+        """How many of those that were idle have not been requeued."""
+        return sum(state == "RUNNING" for state in self.states(self.idle))
+
+    def states(self, jobs):
+        said = self.site.slurm.run("squeue", "-h", "-r", "-t", "all", "-o", "%A %T")[1]
+        of = dict(line.split() for line in said.splitlines())
+        return [of[str(job)] for job in jobs]
+
+    def wrong(self):
+        """What is not as it should be, in sentences."""
+        found = []
+        for _ in range(2):  # the first one settles what it finds, the second one has all done
+            self.site.once("act", self.book)
+        for job in self.waits:
+            self.site.slurm.wait_job(job, "RUNNING")
+        self.site.once("act", self.book)
+        actions = self.site.actions(self.book)
+        for job in self.idle:
+            did = [a["action"] for a in actions if a["job"] == job and a["state"] == "done"]
+            known = self.site.slurm.job(job)
+            if (did.count("requeue"), known["Restarts"]) != (1, "1"):
+                found.append("job %d: %d requeues in the book, %s restarts" %
+                             (job, did.count("requeue"), known["Restarts"]))
+            if did.count("warn") > 1 or known.get("AdminComment") != "brim:":
+                found.append("job %d was not told, or is in the book as told twice" % job)
+        known = self.site.slurm.job(self.busy)
+        if (known["JobState"], known["Restarts"]) != ("RUNNING", "0"):
+            found.append("the job that works was touched")
+        if any(a["state"] == "due" for a in actions):
+            found.append("something is still due")
+        if any(a["job"] == self.busy for a in actions):
+            found.append("something was decided about the job that works")
+        return found
+
+
+def measure(site, book):
+    """When a control that nobody kills acts for the first and the last time, in seconds after its
+    start."""
+    one = Round(site, book)
+    began = time.monotonic()
+    control = begin(site, book, "run", subprocess.PIPE)
+    times = []
+    for line in control.stderr:
+        if ACTED.search(line):
+            times.append(time.monotonic() - began)
+        if len(times) == 2 * len(one.idle):
+            break
+    site.stop(control)
+    control.stderr.close()
     site.end_jobs()
-    return done, wrong
+    return times[0], times[-1]
+
+
+def kill_one(one, span, at, by_deeds):
+    """One control is killed: whether it was acting, by the book. When: at a time after its start, or
+    (by_deeds) after so many of the requeues that are left."""
+    before, log = one.left(), one.site.folder / "killed.log"
+    deeds, pause = 0, at.uniform(*span)
+    if by_deeds:
+        deeds, pause = at.randint(1, before), at.uniform(0, (span[1] - span[0]) / len(one.idle))
+    with open(log, "wb") as output:
+        control = begin(one.site, one.book, "run", output)
+    end = time.monotonic() + cluster.PATIENCE_S
+    while log.read_bytes().count(b" gives up ") < deeds and time.monotonic() < end:
+        time.sleep(0.001)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        control.wait(pause)
+    control.send_signal(signal.SIGKILL)
+    control.wait()
+    return any(a["state"] == "due" for a in one.site.actions(one.book))
+
+
+def kill_round(site, book, most, span, at):
+    """Kill controls until all is done; how many, how many of them while they acted, what is
+    wrong."""
+    one = Round(site, book)
+    kills = acting = 0
+    while kills < most and one.left() > 0:
+        acting += kill_one(one, span, at, kills % 2)
+        kills += 1
+    wrong = one.wrong()
+    site.end_jobs()
+    return kills, acting, wrong
+
+
+def kill_rounds(site, n, seed):
+    spans = [measure(site, "m%d" % i) for i in range(3)]
+    span = tuple(statistics.median(times) for times in zip(*spans))
+    print("slurm_control: acts from %.3f to %.3f s after its start" % span, file=sys.stderr)
+    at, kills, acting, rounds, wrong = random.Random(seed), 0, 0, 0, []
+    while kills < n:
+        more, inside, found = kill_round(site, "k%d" % rounds, n - kills, span, at)
+        kills, acting, rounds, wrong = kills + more, acting + inside, rounds + 1, wrong + found
+        print("slurm_control: round %d: %d of %d kills, %d while it acted; %s" % (
+            rounds, kills, n, acting, "; ".join(found) or "all right"), file=sys.stderr)
+    return kills, acting, rounds, wrong
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    p = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     p.add_argument("--kills", type=int, default=100)
     p.add_argument("--rounds", type=int, default=5)
     p.add_argument("--seed", type=int, default=1)
     a = p.parse_args()
     with tempfile.TemporaryDirectory(prefix="brim-bench-slurm-") as folder:
         work = pathlib.Path(folder)
-        plan = cluster.Plan(str(work / "slurm"), nodes=2, gpus=control_site.GPUS, namespaces=True)
-        why = cluster.missing(plan)
+        timed = cluster.Plan(str(work / "two"), nodes=2, gpus=GPUS, namespaces=True)
+        killed = cluster.Plan(str(work / "four"), nodes=IDLE_NODES + 1, gpus=GPUS, namespaces=True)
+        why = cluster.missing(timed)
         if why:
             print("slurm_control: skipped: %s" % why, file=sys.stderr)
             return 0
-        (work / "control").mkdir()
-        with cluster.Cluster(plan) as slurm:
-            site = control_site.Site(slurm, work / "control")
-            try:
-                took = time_rounds(site, a.rounds)
-                note = "median of %d; the worst %.2f s" % (len(took), max(took))
-                row("control: decision to running", statistics.median(took), "s", "<= 1", note)
-                at, kills, rounds, wrong = random.Random(a.seed), 0, 0, 0
-                while kills < a.kills:
-                    n, bad = kill_round(site, "k%d" % rounds, a.kills - kills, at)
-                    kills, rounds, wrong = kills + n, rounds + 1, wrong + bad
-                note = "%d requeues, %d kills, seed %d" % (rounds, kills, a.seed)
-                row("control: killed while it acts, wrong", wrong, "", "<= 0", note)
-            finally:
-                site.down()
+        with there(timed, work / "timed", (0, 0.9)) as site:
+            took = time_rounds(site, a.rounds)
+            note = "median of %d; the worst %.2f s" % (len(took), max(took))
+            row("control: decision to running", statistics.median(took), "s", "<= 1", note)
+        with there(killed, work / "killed", (0,) * IDLE_NODES + (0.9,)) as site:
+            kills, acting, rounds, wrong = kill_rounds(site, a.kills, a.seed)
+            note = "%d kills, %d of them while deeds were due; %d requeues, seed %d; %s" % (
+                kills, acting, rounds * IDLE_NODES * GPUS, a.seed, "; ".join(wrong[:3]))
+            row("control: killed while it acts, wrong", len(wrong), "", "<= 0", note.rstrip("; "))
     return 0
+
+
+@contextlib.contextmanager
+def there(plan, folder, busy):
+    """A cluster of that plan, with agents."""
+    folder.mkdir()
+    with cluster.Cluster(plan) as slurm:
+        site = control_site.Site(slurm, folder, busy)
+        try:
+            yield site
+        finally:
+            site.down()
 
 
 if __name__ == "__main__":
