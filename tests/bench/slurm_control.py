@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """brim control on a real Slurm: how long it takes from its decision until the job that waited runs,
-and whether anything is done twice or lost when it is killed at random moments while it acts. Prints
-lines of five fields with tabs between them, for script/bench.
+until a node with a lost GPU is drained and its job requeued, and until that job runs elsewhere; how
+long a cycle takes on 256 slurmd; and whether anything is done twice or lost when it is killed at
+random moments while it acts. Prints lines of five fields with tabs between them, for script/bench.
 
-    script/bench slurm_control [--kills N] [--rounds N] [--seed N]
+    script/bench slurm_control [--kills N] [--rounds N] [--nodes N] [--seed N]
 
 A kill has a round of 24 jobs that keep a GPU each idle on three nodes, three jobs that wait for a
 node each, and one that works on the fourth: 24 owners are told and 24 jobs requeued, which controls
@@ -29,8 +30,10 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e" / "slurm"))
+sys.path.insert(1, str(pathlib.Path(__file__).resolve().parent / "jobs"))
 import cluster  # noqa: E402
 import control_site  # noqa: E402
+import slurm_speed  # noqa: E402
 
 GPUS = control_site.GPUS
 IDLE_NODES = 3
@@ -217,6 +220,7 @@ def main():
     p = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     p.add_argument("--kills", type=int, default=100)
     p.add_argument("--rounds", type=int, default=5)
+    p.add_argument("--nodes", type=int, default=256)
     p.add_argument("--seed", type=int, default=1)
     a = p.parse_args()
     with tempfile.TemporaryDirectory(prefix="brim-bench-slurm-") as folder:
@@ -231,12 +235,32 @@ def main():
             took = time_rounds(site, a.rounds)
             note = "median of %d; the worst %.2f s" % (len(took), max(took))
             row("control: decision to running", statistics.median(took), "s", "<= 1", note)
+            drains(site, a.rounds)
+        many(work, a.nodes)
         with there(killed, work / "killed", (0,) * IDLE_NODES + (0.9,)) as site:
             kills, acting, rounds, wrong = kill_rounds(site, a.kills, a.seed)
             note = "%d kills, %d of them while deeds were due; %d requeues, seed %d; %s" % (
                 kills, acting, rounds * IDLE_NODES * GPUS, a.seed, "; ".join(wrong[:3]))
             row("control: killed while it acts, wrong", len(wrong), "", "<= 0", note.rstrip("; "))
     return 0
+
+
+def drains(site, rounds):
+    site.play("n0", 0.9)
+    took = [slurm_speed.drain_once(site, i, begin) for i in range(rounds)]
+    acted, again = ([t[i] for t in took] for i in (0, 1))
+    note = "median of %d; the worst %.2f s" % (rounds, max(acted))
+    row("control: node drained, job requeued", statistics.median(acted), "s", "<= 0.5", note)
+    note = "cred_expire is 5 s here; the worst %.1f s" % max(again)
+    row("control: requeued job runs again", statistics.median(again), "s", "<= 10", note)
+
+
+def many(work, nodes):
+    (work / "many").mkdir()
+    up_s, took, said = slurm_speed.cycles(work / "many", nodes, GPUS, 7)
+    note = "%d slurmd, %d GPUs, %d jobs; up in %.1f s; the worst %.2f s" % (
+        nodes, said["gpus"], said["jobs_holding"] + said["jobs_waiting"], up_s, max(took))
+    row("control: a cycle on many slurmd", statistics.median(took), "s", "", note)
 
 
 @contextlib.contextmanager
