@@ -172,7 +172,7 @@ def measure(site, book):
 
 
 def kill_one(one, span, at, by_deeds):
-    """One control is killed: whether it was acting, by the book. When: at a time after its start, or
+    """One control is killed: whether it was acting, by the book. When: a time after its start, or
     (by_deeds) after so many of the requeues that are left."""
     before, log = one.left(), one.site.folder / "killed.log"
     deeds, pause = 0, at.uniform(*span)
