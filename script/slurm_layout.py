@@ -18,6 +18,8 @@ TYPES = {
     "JOB": "job_info_t",
     "NODES": "node_info_msg_t",
     "NODE": "node_info_t",
+    "PARTS": "partition_info_msg_t",
+    "PART": "partition_info_t",
     "TOPO": "topo_info_response_msg_t",
     "SWITCH": "topo_info_t",
     "DESC": "job_desc_msg_t",
@@ -83,6 +85,11 @@ NODE_STATE node_state
 NODE_MEMORY real_memory
 NODE_REASON reason
 NODE_REASON_UID reason_uid
+PARTS_UPDATED last_update
+PARTS_COUNT record_count
+PARTS_RECORDS partition_array
+PART_NAME name
+PART_PLACES node_inx
 TOPO_COUNT record_count
 TOPO_RECORDS topo_array
 SWITCH_NAME name
@@ -101,7 +108,7 @@ UPDATE_STATE node_state
 UPDATE_REASON reason
 UPDATE_REASON_UID reason_uid
 """
-SIZES = {"job": "JOB", "node": "NODE", "switch": "SWITCH", "desc": "DESC", "update": "UPDATE"}
+SIZES = {"job": "JOB", "node": "NODE", "part": "PART", "switch": "SWITCH", "desc": "DESC", "update": "UPDATE"}
 
 
 def compile_run(include, expressions):

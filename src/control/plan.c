@@ -1,6 +1,7 @@
 #include "control/plan.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +18,12 @@ struct making {
     struct pool pool;
     struct workload work;
     struct sched *sched;
-    uint32_t *node; /* by number in the site: in the pool; CONTROL_NONE */
-    uint32_t *job;  /* by number in the workload: in the site */
+    uint32_t *node;       /* by number in the site: in the pool; CONTROL_NONE */
+    uint32_t *job;        /* by number in the workload: in the site */
+    struct kind {         /* by number in the pool: nodes of one are in the same partitions */
+        const char *name; /* NULL: nobody said */
+        uint64_t partitions;
+    } kinds[POOL_KINDS];
 };
 
 /* ---- nodes ---- */
@@ -43,18 +48,26 @@ static int add_node(struct making *m, size_t i, struct err *e)
         .devices = (uint8_t)n->devices,
     };
     int rc;
+    const char *kind = arena_printf(&m->plan->arena, "%s in %" PRIx64, n->kind ? n->kind : "",
+                                    n->partitions);
+    int number;
 
     m->node[i] = CONTROL_NONE;
+    if (!kind)
+        return err_nomem(e);
     if (n->devices < 1 || n->devices > POOL_DEVICES)
         return 0;
     if (path_number(m, n->path, &node.leaf) < 0)
         return err_nomem(e);
     m->node[i] = (uint32_t)m->pool.n_nodes;
-    rc = pool_add(&m->pool, &node, n->kind, e);
+    rc = pool_add(&m->pool, &node, kind, e);
     if (rc == -EINVAL && m->pool.n_kinds == POOL_KINDS) { /* more kinds than a policy tells apart */
         m->node[i] = CONTROL_NONE;
-        rc = 0;
+        return 0;
     }
+    number = rc < 0 ? -1 : pool_kind(&m->pool, kind);
+    if (number >= 0)
+        m->kinds[number] = (struct kind){ n->kind, n->partitions };
     return rc;
 }
 
@@ -113,18 +126,32 @@ static const char *class_of(const struct making *m, const struct site_job *j)
     return j->partition;
 }
 
-static int add_work(struct making *m, size_t i, int64_t submit_ms)
+/* The kinds of nodes on which a job may run, by what it asks for and its partitions: bits. */
+static uint64_t kinds_of(const struct making *m, const struct site_job *j)
+{
+    uint64_t in = site_partitions_of(m->scene->site, j->partition), kinds = 0;
+
+    for (size_t i = 0; i < m->pool.n_kinds; i++) {
+        const struct kind *k = &m->kinds[i];
+        bool is = !j->kind || (k->name && !strcmp(k->name, j->kind));
+
+        if (is && (in == 0 || k->partitions == 0 || (k->partitions & in)))
+            kinds |= UINT64_C(1) << i;
+    }
+    return kinds;
+}
+
+static int add_work(struct making *m, size_t i, uint64_t kinds)
 {
     const struct site_job *j = &m->scene->site->jobs[i];
     struct work *w = ARENA_PUSH(&m->work.arena, &m->work.jobs, &m->work.n_jobs);
-    int kind = j->kind ? pool_kind(&m->pool, j->kind) : -1, class;
+    int class;
     int32_t nodes = MAX(j->nodes, 1);
 
     if (!w)
         return -ENOMEM;
     *w = (struct work){
         .name = arena_printf(&m->work.arena, "%u", (unsigned)j->id),
-        .submit_ms = submit_ms,
         .length_ms = WORK_UNKNOWN,
         .limit_ms = j->limit_ms > 0 ? j->limit_ms : WORK_UNKNOWN,
         .restart_ms = -1,
@@ -132,7 +159,7 @@ static int add_work(struct making *m, size_t i, int64_t submit_ms)
         .per_node = j->devices_per_node,
         .cpus_milli = j->cpus / nodes * 1000,
         .memory_mib = (int32_t)MIN(j->memory_mib, INT32_MAX),
-        .kinds = kind >= 0 ? UINT64_C(1) << kind : 0,
+        .kinds = kinds,
         .milli = WORK_WHOLE,
         .user = -1,
         .team = -1,
@@ -194,13 +221,17 @@ static int add_jobs(struct making *m, struct err *e)
             waits[n_waits++] = (struct waiting){ j->priority, (uint32_t)i };
         if (!has_devices(j) || j->devices <= 0 || j->n_parts == 0)
             continue;
-        rc = add_work(m, i, 0);
+        rc = add_work(m, i, 0); /* it is where it is */
         m->job[n++] = (uint32_t)i;
     }
     if (n_waits > 0)
         qsort(waits, n_waits, sizeof(*waits), compare_waiting);
     for (size_t i = 0; i < n_waits && rc == 0; i++) {
-        rc = add_work(m, waits[i].job, 0);
+        uint64_t kinds = kinds_of(m, &site->jobs[waits[i].job]);
+
+        if (kinds == 0) /* no node that there is would do */
+            continue;
+        rc = add_work(m, waits[i].job, kinds);
         m->job[n++] = waits[i].job;
     }
     return rc < 0 ? err_nomem(e) : workload_settle(&m->work, e);
@@ -240,12 +271,15 @@ static int take_up_all(struct making *m)
 
 /* ---- what comes of it ---- */
 
-/* Whether a job that waits could use what another one gives up, as far as partitions tell. */
-static bool same_partition(const struct making *m, uint32_t job, uint32_t other)
+/* Whether a job that waits could use what another one gives up. Where Slurm does not tell which
+ * nodes are in which partition, both are to be in the same. */
+static bool may_use(const struct making *m, uint32_t job, uint32_t other)
 {
     const struct site *site = m->scene->site;
+    const struct site_job *to = &site->jobs[other];
 
-    return !strcmp(site->jobs[job].partition, site->jobs[other].partition);
+    return site_partitions_of(site, to->partition) != 0 ||
+           !strcmp(site->jobs[job].partition, to->partition);
 }
 
 static int add_step(struct making *m, const struct action *a)
@@ -259,7 +293,7 @@ static int add_step(struct making *m, const struct action *a)
         return 0;
     if (warns && m->scene->seen[m->job[a->job]].told_ms)
         return 0;
-    if (!warns && (other == CONTROL_NONE || !same_partition(m, m->job[a->job], other)))
+    if (!warns && (other == CONTROL_NONE || !may_use(m, m->job[a->job], other)))
         return 0;
     s = ARENA_PUSH(&m->plan->arena, &m->plan->steps, &m->plan->n);
     if (!s)

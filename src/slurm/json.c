@@ -78,6 +78,7 @@ static const char *either(const char *a, const char *b)
 
 static int take_node(struct site *s, const struct json_value *n)
 {
+    const struct json_value *in = json_get(n, "partitions");
     struct slurm_raw_node raw = {
         .name = get_text(n, "name"),
         .address = get_text(n, "address"),
@@ -90,7 +91,14 @@ static int take_node(struct site *s, const struct json_value *n)
         .memory_mib = (uint64_t)get_number(n, "real_memory", 0),
     };
 
-    return raw.name && raw.name[0] ? slurm_take_node(s, &raw) : 0;
+    if (!raw.name || !raw.name[0])
+        return 0;
+    if (slurm_take_node(s, &raw) < 0)
+        return -ENOMEM;
+    for (size_t i = 0; in && in->kind == JSON_ARRAY && i < in->n_items; i++)
+        if (in->items[i].kind == JSON_STRING)
+            s->nodes[s->n_nodes - 1].partitions |= site_add_partition(s, in->items[i].text);
+    return 0;
 }
 
 static int read_list(const struct json_value **ret, struct site *s, const char *what,

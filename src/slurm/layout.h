@@ -65,6 +65,11 @@ enum slurm_field_id {
     NODE_MEMORY,
     NODE_REASON,
     NODE_REASON_UID,
+    PARTS_UPDATED,
+    PARTS_COUNT,
+    PARTS_RECORDS,
+    PART_NAME,
+    PART_PLACES,
     TOPO_COUNT,
     TOPO_RECORDS,
     SWITCH_NAME,
@@ -95,7 +100,7 @@ struct slurm_layout {
     uint8_t api; /* the number of its interface, which its soname ends with, too */
     uint8_t major, minor;
     bool by_step; /* deeds to jobs take a step's id, by value, and not a number */
-    size_t job_size, node_size, switch_size, desc_size, update_size;
+    size_t job_size, node_size, part_size, switch_size, desc_size, update_size;
     struct slurm_field fields[SLURM_FIELDS];
 };
 

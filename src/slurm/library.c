@@ -48,6 +48,8 @@ static const struct {
     { "slurm_free_job_info_msg", offsetof(struct slurm_api, free_jobs), ALWAYS },
     { "slurm_free_node_info_msg", offsetof(struct slurm_api, free_nodes), ALWAYS },
     { "slurm_free_topo_info_msg", offsetof(struct slurm_api, free_topo), MAYBE },
+    { "slurm_load_partitions", offsetof(struct slurm_api, load_parts), ALWAYS },
+    { "slurm_free_partition_info_msg", offsetof(struct slurm_api, free_parts), ALWAYS },
     { "slurm_init_job_desc_msg", offsetof(struct slurm_api, init_job), ALWAYS },
     { "slurm_update_job", offsetof(struct slurm_api, update_job), ALWAYS },
     { "slurm_init_update_node_msg", offsetof(struct slurm_api, init_node), ALWAYS },
@@ -72,6 +74,8 @@ static void library_close(void *state)
         l->api.free_jobs(l->jobs);
     if (l->nodes)
         l->api.free_nodes(l->nodes);
+    if (l->parts)
+        l->api.free_parts(l->parts);
     if (l->handle)
         dlclose(l->handle);
     arena_done(&l->topo);

@@ -25,6 +25,8 @@ struct slurm_api {
     void (*free_jobs)(void *jobs);
     void (*free_nodes)(void *nodes);
     void (*free_topo)(void *topo);
+    int (*load_parts)(time_t since, void **ret, uint16_t show);
+    void (*free_parts)(void *parts);
     void (*init_job)(void *desc);
     int (*update_job)(void *desc);
     void (*init_node)(void *update);
@@ -46,9 +48,9 @@ struct slurm_library {
     void *handle;
     const struct slurm_layout *layout;
     struct slurm_api api;
-    void *jobs, *nodes;       /* the newest that it gave */
-    bool untold;              /* something of them has not been read yet */
-    const char *const *paths; /* of switches above nodes, by their place in the table of nodes */
+    void *jobs, *nodes, *parts; /* the newest that it gave */
+    bool untold;                /* something of them has not been read yet */
+    const char *const *paths;   /* of switches above nodes, by their place in the table of nodes */
     size_t n_paths;
     struct arena topo; /* of paths */
 };

@@ -76,6 +76,25 @@ static int take_nodes(struct reading *r)
     return rc;
 }
 
+/* The first ones: of more than are told apart nobody knows which nodes they have. */
+static void take_partitions(struct reading *r)
+{
+    const struct slurm_layout *l = r->l->layout;
+    const void *records = slurm_pointer(l, r->l->parts, PARTS_RECORDS);
+    size_t n = records ? number(r, r->l->parts, PARTS_COUNT) : 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const void *part = record_at(records, l->part_size, i);
+        const int32_t *pair = slurm_pointer(l, part, PART_PLACES);
+        uint64_t bit = site_add_partition(r->s, text(r, part, PART_NAME));
+
+        for (; pair && pair[0] >= 0 && pair[1] >= pair[0]; pair += 2)
+            for (int64_t at = pair[0]; at <= pair[1] && (size_t)at < r->n_places; at++)
+                if (r->number[at] >= 0)
+                    r->s->nodes[r->number[at]].partitions |= bit;
+    }
+}
+
 /* Its nodes: pairs of first and last place, -1 behind them. */
 static int take_places(struct reading *r, const void *job, struct slurm_raw_job *raw)
 {
@@ -196,17 +215,50 @@ static int take_jobs(struct reading *r)
     return rc;
 }
 
-/* Ask for what changed: 1 when *kept is new, 0 when nothing has changed. */
-static int refresh(const struct slurm_library *l, void **kept, bool jobs, struct err *e)
+/* ---- what there is of each ---- */
+
+enum what { NODES, JOBS, PARTS };
+
+static int load(const struct slurm_library *l, enum what what, time_t since, void **got)
 {
-    enum slurm_field_id updated = jobs ? JOBS_UPDATED : NODES_UPDATED;
-    time_t since = *kept ? (time_t)slurm_number(l->layout, *kept, updated) : 0;
     uint16_t show = SHOW_ALL | SHOW_DETAIL;
+
+    switch (what) {
+    case NODES:
+        return l->api.load_nodes(since, got, show);
+    case JOBS:
+        return l->api.load_jobs(since, got, show);
+    case PARTS:
+        break;
+    }
+    return l->api.load_parts(since, got, show);
+}
+
+static void unload(const struct slurm_library *l, enum what what, void *kept)
+{
+    switch (what) {
+    case NODES:
+        l->api.free_nodes(kept);
+        return;
+    case JOBS:
+        l->api.free_jobs(kept);
+        return;
+    case PARTS:
+        break;
+    }
+    l->api.free_parts(kept);
+}
+
+/* Ask for what changed: 1 when *kept is new, 0 when nothing has changed. */
+static int refresh(const struct slurm_library *l, enum what what, void **kept, struct err *e)
+{
+    static const enum slurm_field_id updated[] = { NODES_UPDATED, JOBS_UPDATED, PARTS_UPDATED };
+    time_t since = *kept ? (time_t)slurm_number(l->layout, *kept, updated[what]) : 0;
     void *got = NULL;
     int rc, number;
 
     errno = 0;
-    rc = jobs ? l->api.load_jobs(since, &got, show) : l->api.load_nodes(since, &got, show);
+    rc = load(l, what, since, &got);
     number = rc > 0 ? rc : errno;
     if (rc != 0 && number == SLURM_NO_CHANGE && *kept)
         return 0;
@@ -214,7 +266,7 @@ static int refresh(const struct slurm_library *l, void **kept, bool jobs, struct
         return err_set(e, slurm_code_of(number, SITE_DEED_KINDS), "Slurm: %s",
                        l->api.error_text(number));
     if (*kept)
-        (jobs ? l->api.free_jobs : l->api.free_nodes)(*kept);
+        unload(l, what, *kept);
     *kept = got;
     return 1;
 }
@@ -224,17 +276,22 @@ int slurm_library_read(void *state, struct site *ret, struct err *e)
     struct slurm_library *l = state;
     struct site s = { .time_ms = (int64_t)time(NULL) * 1000 };
     struct reading r = { .l = l, .s = &s, .now_s = s.time_ms / 1000 };
-    int nodes = refresh(l, &l->nodes, false, e), jobs, rc;
+    int nodes = refresh(l, NODES, &l->nodes, e), parts, jobs, rc;
 
     if (nodes < 0)
         return nodes;
-    jobs = refresh(l, &l->jobs, true, e);
-    l->untold |= nodes > 0 || jobs > 0;
+    parts = refresh(l, PARTS, &l->parts, e);
+    if (parts < 0)
+        return parts;
+    jobs = refresh(l, JOBS, &l->jobs, e);
+    l->untold |= nodes > 0 || parts > 0 || jobs > 0;
     if (nodes > 0)
         slurm_library_topo(l);
     if (jobs < 0 || !l->untold)
         return MIN(jobs, 0);
     rc = take_nodes(&r);
+    if (rc == 0)
+        take_partitions(&r);
     if (rc == 0)
         rc = take_jobs(&r);
     if (rc == 0)

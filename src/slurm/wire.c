@@ -39,7 +39,7 @@ static const struct row node_rows[] = {
     NODE(FLAG, drained, 0),    NODE(FLAG, silent, 0),      NODE(FLAG, reserved, 0),
     NODE(TEXT, reason, 0),     NODE(WHOLE, reason_uid, 0), NODE(COUNT, cpus, 0),
     NODE(LONG, memory_mib, 0), NODE(COUNT, devices, 0),    NODE(TEXT, kind, 0),
-    NODE(TEXT, features, 0),   NODE(TEXT, path, 0),
+    NODE(TEXT, features, 0),   NODE(TEXT, path, 0),        NODE(LONG, partitions, 0),
 };
 
 static const struct row job_rows[] = {
@@ -137,6 +137,9 @@ void slurm_wire_add_site(struct str *out, const struct site *s)
 {
     str_add_n(out, (const char *)&s->time_ms, sizeof(s->time_ms));
     add_text(out, s->cluster ? s->cluster : "");
+    add_u32(out, (uint32_t)s->n_partitions);
+    for (size_t i = 0; i < s->n_partitions; i++)
+        add_text(out, s->partitions[i]);
     add_u32(out, (uint32_t)s->n_nodes);
     for (size_t i = 0; i < s->n_nodes; i++)
         add_rows(out, node_rows, ARRAY_SIZE(node_rows), &s->nodes[i]);
@@ -277,10 +280,22 @@ static void take_job(struct reader *r, const struct site *s, struct site_job *j)
     j->n_parts = n;
 }
 
+static void take_partitions(struct reader *r, struct site *s)
+{
+    s->n_partitions = take_u32(r);
+    if (s->n_partitions > SITE_PARTITIONS && r->error == 0)
+        r->error = -EPROTO;
+    if (r->error)
+        s->n_partitions = 0;
+    for (size_t i = 0; i < s->n_partitions; i++)
+        s->partitions[i] = take_text(r, false);
+}
+
 static void take_site(struct reader *r, struct site *s)
 {
     take(r, &s->time_ms, sizeof(s->time_ms));
     s->cluster = take_text(r, false);
+    take_partitions(r, s);
     s->nodes = take_many(r, &s->n_nodes, ARRAY_SIZE(node_rows), sizeof(*s->nodes));
     for (size_t i = 0; i < s->n_nodes && r->error == 0; i++)
         take_rows(r, node_rows, ARRAY_SIZE(node_rows), &s->nodes[i]);

@@ -51,6 +51,40 @@ int64_t site_node_find(const struct site *s, const char *name)
     return -1;
 }
 
+static uint64_t bit_of(const struct site *s, const char *name, size_t len)
+{
+    for (size_t i = 0; i < s->n_partitions; i++)
+        if (strlen(s->partitions[i]) == len && strncmp(s->partitions[i], name, len) == 0)
+            return UINT64_C(1) << i;
+    return 0;
+}
+
+uint64_t site_add_partition(struct site *s, const char *name)
+{
+    uint64_t bit = name ? bit_of(s, name, strlen(name)) : 0;
+
+    if (bit || !name || !*name || s->n_partitions == SITE_PARTITIONS)
+        return bit;
+    s->partitions[s->n_partitions] = name;
+    return UINT64_C(1) << s->n_partitions++;
+}
+
+uint64_t site_partitions_of(const struct site *s, const char *names)
+{
+    uint64_t bits = 0;
+
+    for (size_t len; *names; names += len + (names[len] == ',')) {
+        uint64_t bit;
+
+        len = strcspn(names, ",");
+        bit = bit_of(s, names, len);
+        if (bit == 0)
+            return 0;
+        bits |= bit;
+    }
+    return bits;
+}
+
 int64_t site_job_find(const struct site *s, uint32_t id)
 {
     size_t from = 0, to = s->n_jobs;

@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 
-enum { SITE_DEVICES = 16 }; /* of a node that are told apart */
+enum { SITE_DEVICES = 16, SITE_PARTITIONS = 64 }; /* of a node, of a site: that are told apart */
 
 enum site_node_state {
     SITE_NODE_UP,   /* jobs run there, or may */
@@ -31,6 +31,7 @@ struct site_node {
     int32_t devices;  /* GPUs that it is configured with; more than SITE_DEVICES: not told apart */
     const char *kind; /* of them: "h100"; NULL: nobody said */
     const char *features; /* as they are active: "a,b"; NULL */
+    uint64_t partitions;  /* that it is in: bits by number in the site */
     const char *path;     /* switches above it, the outermost first: "spine0.leaf1"; NULL */
 };
 
@@ -86,8 +87,10 @@ struct site_job {
 
 struct site {
     struct arena arena;
-    const char *cluster; /* its name; "" */
-    int64_t time_ms;     /* of the manager's answer */
+    const char *cluster;                     /* its name; "" */
+    const char *partitions[SITE_PARTITIONS]; /* names */
+    size_t n_partitions;
+    int64_t time_ms; /* of the manager's answer */
     struct site_node *nodes;
     size_t n_nodes;
     struct site_job *jobs; /* in the order of their ids */
@@ -114,6 +117,12 @@ void site_done(struct site *s);
 
 /* When all nodes are there: make what site_node_find() looks in. -ENOMEM. */
 int site_index(struct site *s) CHECK_RESULT;
+
+/* Add a partition, whose name is borrowed, unless it is there: its bit; 0: there are too many. */
+uint64_t site_add_partition(struct site *s, const char *name);
+
+/* The bits of the partitions that a job names ("a,b": one of them); 0: they are not told apart. */
+uint64_t site_partitions_of(const struct site *s, const char *names);
 
 /* The number of a node, of a job by its id; -1. */
 int64_t site_node_find(const struct site *s, const char *name);

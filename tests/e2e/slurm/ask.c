@@ -56,10 +56,11 @@ static const char *or_dash(const char *text)
 static void print_node(const struct site_node *n)
 {
     printf("node %s %s%s%s%s address=%s cpus=%d memory=%" PRId64 " devices=%d kind=%s features=%s "
-           "path=%s reason=%s\n",
+           "path=%s partitions=%" PRIx64 " reason=%s\n",
            n->name, node_states[n->state], n->drained ? " drained" : "", n->silent ? " silent" : "",
            n->reserved ? " reserved" : "", or_dash(n->address), n->cpus, n->memory_mib, n->devices,
-           or_dash(n->kind), or_dash(n->features), or_dash(n->path), or_dash(n->reason));
+           or_dash(n->kind), or_dash(n->features), or_dash(n->path), n->partitions,
+           or_dash(n->reason));
 }
 
 static void print_flags(const struct site_job *j)
