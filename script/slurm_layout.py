@@ -108,7 +108,10 @@ UPDATE_STATE node_state
 UPDATE_REASON reason
 UPDATE_REASON_UID reason_uid
 """
-SIZES = {"job": "JOB", "node": "NODE", "part": "PART", "switch": "SWITCH", "desc": "DESC", "update": "UPDATE"}
+SIZES = {
+    "job": "JOB", "node": "NODE", "part": "PART", "switch": "SWITCH", "desc": "DESC",
+    "update": "UPDATE",
+}
 
 
 def compile_run(include, expressions):

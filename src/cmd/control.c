@@ -1,9 +1,11 @@
 /* brim control: idle GPUs of a Slurm cluster, for the jobs that wait. */
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/conf.h"
 #include "base/file.h"
@@ -28,7 +30,7 @@ static const struct opt opts[] = {
       "with run, once: an INI file with a section [idle] (told after 1h, taken after 2h)" },
     { OPT_STRING, 'm', "mode", offsetof(struct control_opts, mode), "MODE",
       "with run, once: observe (only say it), propose (do what brim control approve names) or act; "
-      "or one for each: idle=act,faults=propose" },
+      "or one for each: idle=act,faults=propose,place=act" },
     { OPT_UINT, 0, "most", offsetof(struct control_opts, most), "N",
       "with run, once: in an hour requeue so many of the jobs that hold GPUs, and drain so many "
       "nodes; at least one (5)",
@@ -67,8 +69,9 @@ static const struct control_opts defaults = {
 };
 
 /* Without a file: what sites do that reclaim idle GPUs, with a grace for a job's start. */
-static const char usual[] = "[policy]\nname = usual\n[idle]\nwarn = 1h\nreclaim = 2h\nburst = 1m\n"
-                            "grace = 10m\naction = requeue\n";
+static const char usual[] =
+    "[policy]\nname = usual\nplace = topology\n[idle]\nwarn = 1h\nreclaim = 2h\nburst = 1m\n"
+    "grace = 10m\naction = requeue\n";
 
 /* A command while it runs. */
 struct session {
@@ -195,6 +198,24 @@ static void tell(const struct cycle_view *v, struct str *last)
     str_add(last, str_text(&now));
 }
 
+/* The hook of job_submit holds jobs for a control that was there a moment ago, and gives them their
+ * places: the time in seconds, in the file "alive". */
+static void show_life(const struct session *s, bool lives)
+{
+    char path[PATH_MAX], text[32];
+    struct err why = { "" };
+    int len = snprintf(text, sizeof(text), "%lld\n",
+                       (long long)(clock_wall_ns(s->app->clock) / NS_PER_S));
+
+    if (s->config.mode[CONTROL_PLACING] != CONTROL_ACT ||
+        snprintf(path, sizeof(path), "%s/alive", s->folder) >= (int)sizeof(path))
+        return;
+    if (!lives)
+        (void)unlink(path);
+    else if (file_write(path, text, (size_t)len, &why) < 0)
+        log_warning("%s: jobs are not held for their places", why.text);
+}
+
 /* Until SIGTERM or SIGINT. */
 static int go_on(struct session *s, struct err *e)
 {
@@ -216,7 +237,9 @@ static int go_on(struct session *s, struct err *e)
             log_warning("%s", why.text);
         else
             tell(&v, &last);
+        show_life(s, !*why.text);
     } while (sigtimedwait(&ends, NULL, &pause) < 0);
+    show_life(s, false);
     return EXIT_OK;
 }
 

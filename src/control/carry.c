@@ -8,7 +8,7 @@
 #include "control/do.h"
 #include "model/site/words.h"
 
-enum { HOUR_MS = 3600000, AGAIN_MS = 300000, LISTED = 1000 };
+enum { HOUR_MS = 3600000, AGAIN_MS = 300000, PLACE_AGAIN_MS = 60000, LISTED = 1000 };
 
 /* ---- those that were being done ---- */
 
@@ -36,11 +36,22 @@ int carry_settle(struct cycle *c, struct err *e)
 
 /* ---- a step's row ---- */
 
+/* What tells one decision from the next about the same: a job's attempt, or what a node is drained
+ * or given back for. */
+static int64_t since_of(const struct cycle *c, const struct control_step *s)
+{
+    const struct site_job *j = s->job == CONTROL_NONE ? NULL : &c->site.jobs[s->job];
+
+    if (control_step_is_of_node(s->kind) || !j)
+        return s->since_ms;
+    return j->state == SITE_WAITING ? j->submit_ms : j->start_ms;
+}
+
 /* A row as it is before anybody decides: its job's attempt, or its node. */
 static void row_of(const struct cycle *c, const struct control_step *s, struct control_row *ret)
 {
     *ret = (struct control_row){
-        .time_ms = c->now_ms, .start_ms = s->since_ms, .devices = s->devices, .kind = s->kind
+        .time_ms = c->now_ms, .start_ms = since_of(c, s), .devices = s->devices, .kind = s->kind
     };
     if (s->other != CONTROL_NONE)
         ret->other = c->site.jobs[s->other].id;
@@ -50,7 +61,6 @@ static void row_of(const struct cycle *c, const struct control_step *s, struct c
         const struct site_job *j = &c->site.jobs[s->job];
 
         ret->job = j->id;
-        ret->start_ms = j->start_ms;
         ret->restarts = j->restarts;
         snprintf(ret->user, sizeof(ret->user), "%s", j->user);
     }
@@ -61,14 +71,13 @@ static void row_of(const struct cycle *c, const struct control_step *s, struct c
 static bool is_about(const struct cycle *c, const struct control_step *s,
                      const struct control_row *row)
 {
-    const struct site_job *j;
-
     if (s->kind != row->kind)
         return false;
+    if (since_of(c, s) != row->start_ms)
+        return false;
     if (control_step_is_of_node(s->kind))
-        return s->since_ms == row->start_ms && !strcmp(c->site.nodes[s->node].name, row->node);
-    j = &c->site.jobs[s->job];
-    return j->id == row->job && j->start_ms == row->start_ms;
+        return !strcmp(c->site.nodes[s->node].name, row->node);
+    return c->site.jobs[s->job].id == row->job;
 }
 
 static int add(struct cycle *c, const struct control_step *s, enum control_state state,
@@ -164,6 +173,8 @@ static bool wants(const struct cycle *c, const struct control_step *s, bool know
         return known && row->state == CONTROL_APPROVED;
     if (!known || row->state == CONTROL_FAILED)
         return !known || c->now_ms - row->time_ms >= AGAIN_MS;
+    if (row->state == CONTROL_DONE && s->kind == CONTROL_PLACE) /* others took its nodes */
+        return c->now_ms - row->time_ms >= PLACE_AGAIN_MS;
     return row->state != CONTROL_DONE && row->state != CONTROL_DUE;
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "control/place.h"
 #include "model/site/words.h"
 
 /* Tell a job's owner: in the job, where nobody else has written, and on its terminal. */
@@ -25,6 +26,22 @@ static int warn(struct cycle *c, const struct site_job *j, const char *text, str
     return rc;
 }
 
+/* Held by its owner later, it is not to be taken for one that waits for brim: its note changes. */
+static int place(struct cycle *c, const struct control_step *s, struct err *e)
+{
+    const struct cycle_engine *x = &c->config->engine;
+    struct site_deed deed = { .kind = s->detail ? SITE_DO_PLACE : SITE_DO_RELEASE,
+                              .job = c->site.jobs[s->job].id,
+                              .text = s->detail };
+    int rc = x->act(x->ctx, &deed, e);
+
+    deed.kind = SITE_DO_NOTE;
+    deed.text = s->detail ? CONTROL_OWN "was given its place" : CONTROL_OWN "was let go";
+    if (rc == 0)
+        (void)x->act(x->ctx, &deed, NULL);
+    return rc;
+}
+
 static int act_on_job(struct cycle *c, const struct control_step *s, struct err *e)
 {
     const struct cycle_engine *x = &c->config->engine;
@@ -34,6 +51,8 @@ static int act_on_job(struct cycle *c, const struct control_step *s, struct err 
 
     if (s->kind == CONTROL_WARN)
         return warn(c, j, s->text, e);
+    if (s->kind == CONTROL_PLACE)
+        return place(c, s, e);
     if (s->kind == CONTROL_SIGNAL) {
         deed.kind = w.to_script ? SITE_DO_SIGNAL_SCRIPT : SITE_DO_SIGNAL_STEPS;
         deed.value = (uint32_t)w.signal;
@@ -48,7 +67,7 @@ static int act_on_node(struct cycle *c, const struct control_step *s, struct err
     struct site_deed deed = { .kind = SITE_DO_NODE_RESUME, .node = c->site.nodes[s->node].name };
 
     if (s->kind == CONTROL_DRAIN) {
-        snprintf(reason, sizeof(reason), "%s%s", CONTROL_OWN, s->reason);
+        snprintf(reason, sizeof(reason), "%s%s", CONTROL_OWN, s->detail);
         deed.kind = SITE_DO_NODE_DRAIN;
         deed.text = reason;
     }
@@ -61,6 +80,13 @@ int control_do(struct cycle *c, const struct control_step *s, struct err *e)
 }
 
 /* ---- afterwards ---- */
+
+static bool waits_for_place(const struct cycle *c, const struct control_row *row)
+{
+    int64_t i = site_job_find(&c->site, row->job);
+
+    return i >= 0 && control_waits_for_place(&c->site.jobs[i]);
+}
 
 /* Whether the attempt that a row is about runs still. */
 static bool still_runs(const struct cycle *c, const struct control_row *row)
@@ -88,6 +114,8 @@ bool control_happened(const struct cycle *c, const struct control_row *row)
         return is_drained(c, row);
     case CONTROL_RETURN:
         return !is_drained(c, row);
+    case CONTROL_PLACE:
+        return !waits_for_place(c, row);
     case CONTROL_WARN:   /* said again, it is said once */
     case CONTROL_SIGNAL: /* to save twice costs a moment; not at all, the work */
     case CONTROL_STEP_KINDS:

@@ -86,7 +86,7 @@ static int add_drain(struct control_plan *plan, const struct control_faults *f, 
     if (!s)
         return -ENOMEM;
     s->since_ms = f->nodes[i].unfit_ms;
-    snprintf(s->reason, sizeof(s->reason), "%.240s", report_of(f, i)->unfit);
+    s->detail = report_of(f, i)->unfit;
     snprintf(s->text, sizeof(s->text), "node %.64s takes no more jobs: %.160s",
              f->site->nodes[i].name, report_of(f, i)->unfit);
     return 0;

@@ -12,9 +12,6 @@ enum {
     CONTROL_WEEK_MS = 7 * 24 * 3600000,
 };
 
-/* What begins the reason of a node that brim drained. */
-#define CONTROL_OWN "brim: "
-
 /* What was seen of a node. */
 struct control_node {
     int64_t unfit_ms; /* since when it is not fit; 0: it never was, or it serves again since */

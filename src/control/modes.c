@@ -3,7 +3,7 @@
 #include <string.h>
 
 static const char *const mode_names[] = { "observe", "propose", "act" };
-static const char *const policy_names[] = { "idle", "faults" };
+static const char *const policy_names[] = { "idle", "faults", "place" };
 
 /* Which of the names a text of that length is; -1: none. */
 static int which(const char *const *names, size_t n, const char *text, size_t len)
@@ -18,7 +18,7 @@ static int unknown(const char *text, size_t len, struct err *e)
 {
     return err_set(e, ERR_USAGE,
                    "'%.*s' is no mode: observe, propose or act, or one for each, as in "
-                   "idle=act,faults=propose",
+                   "idle=act,faults=propose,place=act",
                    (int)MIN(len, (size_t)64), text);
 }
 

@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "control/place.h"
 #include "sched/sched.h"
 
-enum { SENTENCE = 1024 };
+enum { SENTENCE = 1024, NODES_MOST = 1 << 20 };
 
 /* A cycle while it is made. */
 struct making {
@@ -110,7 +111,8 @@ static bool has_devices(const struct site_job *j)
 /* One that would start if it had devices: nothing else keeps it. */
 static bool waits_for_devices(const struct site_job *j)
 {
-    return j->state == SITE_WAITING && !j->held && !j->depends && j->devices > 0;
+    return j->state == SITE_WAITING && !j->depends && j->devices > 0 &&
+           (!j->held || control_waits_for_place(j));
 }
 
 /* What it is exempt by, if by anything: its partition, account, QOS or user. */
@@ -170,7 +172,8 @@ static int add_work(struct making *m, size_t i, uint64_t kinds)
     return w->name && class != -ENOMEM ? 0 : -ENOMEM;
 }
 
-/* Jobs that wait, in the order in which Slurm lets them go: by priority, then by their ids. */
+/* Jobs that wait, in the order in which Slurm lets them go: by priority, then by their ids. Those
+ * that wait for a place have none: they go first, since nobody keeps anything for them. */
 struct waiting {
     uint32_t priority, job;
 };
@@ -218,7 +221,7 @@ static int add_jobs(struct making *m, struct err *e)
         const struct site_job *j = &site->jobs[i];
 
         if (waits_for_devices(j))
-            waits[n_waits++] = (struct waiting){ j->priority, (uint32_t)i };
+            waits[n_waits++] = (struct waiting){ j->held ? UINT32_MAX : j->priority, (uint32_t)i };
         if (!has_devices(j) || j->devices <= 0 || j->n_parts == 0)
             continue;
         rc = add_work(m, i, 0); /* it is where it is */
@@ -282,7 +285,7 @@ static bool may_use(const struct making *m, uint32_t job, uint32_t other)
            !strcmp(site->jobs[job].partition, to->partition);
 }
 
-static int add_step(struct making *m, const struct action *a)
+static int add_idle(struct making *m, const struct action *a)
 {
     CLEANUP(str_done) struct str why = STR_INIT(SENTENCE);
     uint32_t other = a->other < m->work.n_jobs ? m->job[a->other] : CONTROL_NONE;
@@ -309,6 +312,32 @@ static int add_step(struct making *m, const struct action *a)
     return str_error(&why) == -ENOMEM ? -ENOMEM : 0;
 }
 
+/* Whether it starts once somebody has given way, which others may not let happen. */
+static bool needs_others(const struct making *m, uint32_t job)
+{
+    for (size_t i = 0; i < m->plan->n; i++)
+        if (m->plan->steps[i].kind == CONTROL_REQUEUE && m->plan->steps[i].other == job)
+            return true;
+    return false;
+}
+
+/* A job that starts as the scheduler has it, and waits to be told where. */
+static int add_place(struct making *m, uint32_t number)
+{
+    const struct site *site = m->scene->site;
+    CLEANUP(str_done) struct str nodes = STR_INIT(NODES_MOST);
+    size_t n = 0;
+
+    if (!control_wants_place(&site->jobs[m->job[number]]) || needs_others(m, m->job[number]))
+        return 0;
+    for (size_t i = 0; i < site->n_nodes; i++)
+        if (m->node[i] != CONTROL_NONE && sched_is_on(m->sched, number, m->node[i]))
+            str_addf(&nodes, "%s%s", n++ ? "," : "", site->nodes[i].name);
+    return str_error(&nodes)
+               ? 0
+               : control_place_add(m->plan, site, m->job[number], str_text(&nodes), n);
+}
+
 static int pass(struct making *m)
 {
     const struct action *actions;
@@ -318,7 +347,8 @@ static int pass(struct making *m)
 
     actions = sched_actions(m->sched, &n);
     for (size_t i = 0; i < n && rc >= 0; i++)
-        rc = add_step(m, &actions[i]);
+        rc = actions[i].kind == ACTION_START ? add_place(m, actions[i].job)
+                                             : add_idle(m, &actions[i]);
     return MIN(rc, 0);
 }
 
@@ -328,6 +358,7 @@ static int stand_in(struct making *m, struct err *e)
     int rc = policy_named(&m->policy, "greedy", e);
 
     m->policy.idle = m->scene->policy->idle;
+    m->policy.place = m->scene->policy->place;
     if (m->policy.idle.action == IDLE_SHRINK) /* nobody could tell when it needs devices again */
         m->policy.idle.action = IDLE_REQUEUE;
     return rc;
@@ -349,6 +380,8 @@ int control_plan_make(struct control_plan *ret, const struct control_scene *scen
         if (rc == 0 && (close_nodes(&m) < 0 || take_up_all(&m) < 0 || pass(&m) < 0))
             rc = err_nomem(e);
     }
+    if (rc == 0 && control_place_let_go(ret, scene->site, scene->now_ms) < 0)
+        rc = err_nomem(e);
     sched_close(m.sched);
     workload_done(&m.work);
     pool_done(&m.pool);

@@ -1,8 +1,8 @@
 /* What jobs do with the devices that they hold, as the stretches of a workload say: a part of the
  * time they keep them busy, then nobody does for a while. An idle stretch passes by the clock, with
  * devices or without: its owner is away; one in which the job hangs is over, too, when it is
- * started anew. Work can be lost, up to the last checkpoint; an idle stretch that has passed does not come
- * again. */
+ * started anew. Work can be lost, up to the last checkpoint; an idle stretch that has passed does
+ * not come again. */
 #ifndef BRIM_SIM_USE_H
 #define BRIM_SIM_USE_H
 #include "base/arena.h"

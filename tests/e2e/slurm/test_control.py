@@ -87,6 +87,33 @@ def test_killed_again_and_again_it_does_nothing_twice(site):
     site.end_jobs()
 
 
+def test_gives_jobs_their_places(site):
+    gpus = "--gpus-per-node=%d" % 8
+    first = site.slurm.submit("exec sleep 3600\n", gpus, "-w", "n0")
+    site.slurm.wait_job(first, "RUNNING")
+    held = [
+        site.slurm.submit("exec sleep 3600\n", gpus, "-H", "--comment=brim:place")
+        for _ in range(2)
+    ]
+    for job in held:  # as the hook of job_submit does
+        site.slurm.run("scontrol", "update", "JobId=%d" % job,
+                       "AdminComment=brim: waits for its place")
+    mine = site.slurm.submit("exec sleep 3600\n", gpus, "-H", "--comment=brim:place")
+    control = site.control("place=act", "w")
+    placed = site.wait_action("w", "place", held[0], "done")
+    assert placed["reason"] == "job %d gets its place: 1 node, n1" % held[0]
+    assert site.slurm.wait_job(held[0], "RUNNING")["NodeList"] == "n1"
+    alive = site.folder / "w" / "alive"
+    assert abs(int(alive.read_text()) - time.time()) < 3600
+    site.slurm.run("scancel", str(first))
+    assert site.slurm.wait_job(held[1], "RUNNING")["NodeList"] == "n0"
+    assert site.slurm.job(mine)["JobState"] == "PENDING"
+    assert not site.of("w", "place", mine, "done")
+    site.stop(control)
+    assert not alive.exists()
+    site.end_jobs()
+
+
 def test_stops_when_an_operator_says_so(site):
     where = ("--directory", str(site.folder / "s"))
     idle, _, _ = site.jobs()

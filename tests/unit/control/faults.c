@@ -82,7 +82,7 @@ static void test_drain(void)
            step.since_ms == NOW && step.policy == CONTROL_FAULTS,
        "the node that is not fit is drained");
     is_str(step.text, "node n0 takes no more jobs: GPU 2 is bad", "the sentence says why");
-    is_str(step.reason, "GPU 2 is bad", "the reason is the agent's");
+    is_str(step.detail, "GPU 2 is bad", "the reason is the agent's");
     s.nodes[0].state = SITE_NODE_DOWN;
     is_int((int)steps(&s, &step), 0, "a node that is down is not drained");
     make(&s);

@@ -10,6 +10,7 @@ static const struct {
     { "act", CONTROL_ACT, CONTROL_ACT },
     { "idle=act", CONTROL_ACT, CONTROL_OBSERVE },
     { "idle=act,faults=propose", CONTROL_ACT, CONTROL_PROPOSE },
+    { "place=act", CONTROL_OBSERVE, CONTROL_OBSERVE },
     { "act,faults=observe", CONTROL_ACT, CONTROL_OBSERVE },
     { "", -1, -1 },
     { "act,", -1, -1 },

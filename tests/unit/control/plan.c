@@ -1,6 +1,7 @@
 #include "control/plan.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "tap.h"
@@ -162,6 +163,90 @@ static void test_let_alone(void)
     requeues(&s, 0, "a node of more devices than are told apart is left out");
 }
 
+/* Job 11 has ended, and job 12 waits to be told where to start. */
+static void make_placed(struct scene *s)
+{
+    make(s);
+    s->jobs[1].state = SITE_ENDED;
+    s->jobs[2].held = true;
+    s->jobs[2].priority = 0;
+    s->jobs[2].note = "brim: waits for its place";
+    s->jobs[2].comment = "brim:place";
+    s->jobs[2].submit_ms = START;
+}
+
+/* What becomes of job 12: "n1", "" when it is let go, NULL: nothing. */
+static const char *place_at(struct scene *s, int minutes, char text[CONTROL_TEXT])
+{
+    const char *found = NULL;
+    struct control_plan p;
+
+    plan_at(s, minutes, &p);
+    *text = 0;
+    for (size_t i = 0; i < p.n; i++) {
+        if (p.steps[i].kind != CONTROL_PLACE || p.steps[i].job != 2)
+            continue;
+        found = !p.steps[i].detail ? "" : !strcmp(p.steps[i].detail, "n1") ? "n1" : "elsewhere";
+        snprintf(text, CONTROL_TEXT, "%s", p.steps[i].text);
+    }
+    control_plan_done(&p);
+    return found;
+}
+
+static void test_place(void)
+{
+    char text[CONTROL_TEXT];
+    struct scene s;
+
+    make_placed(&s);
+    is_str(place_at(&s, 0, text), "n1", "a job that waits for a place gets the node that is free");
+    is_str(text, "job 12 gets its place: 1 node, n1", "the sentence names the node");
+    s.jobs[2].note = "an operator's";
+    is_str(place_at(&s, 0, text), NULL, "a job that its owner holds is let alone");
+    make_placed(&s);
+    s.jobs[2].features = "a100";
+    is_str(place_at(&s, 0, text), "", "a job with wishes that brim does not know is let go");
+    is_str(text, "job 12 is let go, and Slurm places it: it asks for features",
+           "the sentence says why it is let go");
+    make_placed(&s);
+    s.nodes[1].drained = true;
+    is_str(place_at(&s, 9, text), NULL, "a job is not placed where another one is to give way");
+    make_placed(&s);
+    s.nodes[1].drained = s.nodes[0].drained = true;
+    is_str(place_at(&s, 9, text), NULL, "a job for which there is no place waits");
+    is_str(place_at(&s, 10, text), "", "a job waits for ten minutes, and not longer");
+    make_placed(&s);
+    s.jobs[2].held = false;
+    s.jobs[2].priority = 1;
+    s.jobs[2].note = "brim: was given its place";
+    s.jobs[2].wanted = "n1";
+    is_str(place_at(&s, 0, text), NULL, "a job that was told its node is not told again");
+    s.jobs[2].wanted = "n0";
+    is_str(place_at(&s, 0, text), "n1", "a job whose node another one has gets another node");
+    s.jobs[2].comment = NULL;
+    is_str(place_at(&s, 0, text), NULL, "a job that names its node itself is let alone");
+}
+
+/* n0 is in "batch" and "low", n1 in "batch" alone. */
+static void test_partitions(void)
+{
+    struct scene s;
+
+    make(&s);
+    s.nodes[0].partitions = site_add_partition(&s.site, "batch") |
+                            site_add_partition(&s.site, "low");
+    s.nodes[1].partitions = site_add_partition(&s.site, "batch");
+    s.jobs[0].partition = "low";
+    requeues(&s, 1, "a job gives way to one of another partition that has its node");
+    s.nodes[0].partitions = site_add_partition(&s.site, "low");
+    requeues(&s, 0, "a job does not give way to one whose partition lacks its node");
+    s.jobs[2].partition = "batch,low";
+    requeues(&s, 1, "a job gives way to one that names its partition among others");
+    s.jobs[2].partition = "batch,other";
+    s.jobs[0].partition = "batch,other";
+    requeues(&s, 1, "of partitions that nobody knows names count");
+}
+
 static void test_policies(void)
 {
     static const struct {
@@ -193,6 +278,8 @@ int main(void)
 {
     test_idle_job();
     test_let_alone();
+    test_place();
+    test_partitions();
     test_policies();
     return done();
 }

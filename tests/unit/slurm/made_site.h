@@ -17,7 +17,8 @@ static struct site_node made_nodes[] = {
       .devices = 8,
       .kind = "h100",
       .features = "a,b",
-      .path = "spine.leaf0" },
+      .path = "spine.leaf0",
+      .partitions = 2 },
     { .name = "n1", .silent = true, .reserved = true },
 };
 
@@ -72,6 +73,8 @@ static inline struct site made_site(void)
 {
     return (struct site){ .cluster = "made",
                           .time_ms = 123456789,
+                          .partitions = { "batch", "low" },
+                          .n_partitions = 2,
                           .nodes = made_nodes,
                           .n_nodes = 2,
                           .jobs = made_jobs,

@@ -27,6 +27,11 @@ static void test_round(void)
        "a site is written again to the same bytes");
     is_int(s.time_ms, 123456789, "a site has its time");
     is_str(s.cluster, "made", "a site has its cluster");
+    ok(s.n_partitions == 2 && site_partitions_of(&s, "low") == s.nodes[0].partitions,
+       "nodes have their partitions");
+    ok(site_partitions_of(&s, "low,batch") == 3 && site_partitions_of(&s, "lo") == 0 &&
+           site_partitions_of(&s, "low,other") == 0,
+       "partitions are found by their names, all or none");
     is_int(site_node_find(&s, "n1"), 1, "a node is found by its name");
     is_int(site_node_find(&s, "n2"), -1, "one that is not there is not");
     is_int(site_job_find(&s, 9), 1, "a job is found by its id");
