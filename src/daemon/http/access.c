@@ -60,13 +60,21 @@ int http_access_token(const char *token, struct err *e)
     return 0;
 }
 
-static bool has_token(const struct http_claims *c, const char *token)
+/* The token of the header; NULL. */
+static const char *bearer_of(const struct http_claims *c)
 {
     static const char bearer[] = "Bearer ";
+    bool is = c->authorization && !strncmp(c->authorization, bearer, strlen(bearer));
 
-    if (c->authorization && !strncmp(c->authorization, bearer, strlen(bearer)))
-        return http_access_equal(c->authorization + strlen(bearer), token);
-    return c->cookie && http_access_equal(c->cookie, token);
+    return is ? c->authorization + strlen(bearer) : NULL;
+}
+
+static bool has_token(const struct http_claims *c, const char *token)
+{
+    const char *given = bearer_of(c);
+
+    given = given ? given : c->cookie;
+    return given && http_access_equal(given, token);
 }
 
 struct http_refusal http_access(const struct http_claims *c, const char *token, bool open)
@@ -80,6 +88,27 @@ struct http_refusal http_access(const struct http_claims *c, const char *token, 
     if (token && !open && !has_token(c, token))
         return (struct http_refusal){
             401, "a token is needed: open /login?token=TOKEN, or send Authorization: Bearer TOKEN\n"
+        };
+    return (struct http_refusal){ 0, "" };
+}
+
+struct http_refusal http_access_deed(const struct http_claims *c, const char *operators)
+{
+    struct http_claims all = *c;
+    const char *given = bearer_of(c);
+
+    all.fetch_mode = NULL; /* a form of another site navigates */
+    if (strcmp(c->method, "POST") != 0)
+        return (struct http_refusal){ 405, "only POST is served here\n" };
+    if (!operators)
+        return (struct http_refusal){
+            403, "nothing can be done from here: it was started without a token of operators\n"
+        };
+    if (is_from_elsewhere(&all))
+        return (struct http_refusal){ 403, "pages of other sites are not served\n" };
+    if (!given || !http_access_equal(given, operators))
+        return (struct http_refusal){
+            401, "the token of operators is needed: send Authorization: Bearer TOKEN\n"
         };
     return (struct http_refusal){ 0, "" };
 }

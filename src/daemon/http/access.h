@@ -25,6 +25,11 @@ struct http_refusal {
 /* token NULL: none is needed. open: the page needs none. */
 struct http_refusal http_access(const struct http_claims *c, const char *token, bool open);
 
+/* The same of a request to do something, a POST. operators: the token of those who may; NULL:
+ * nobody may. It must be in the header Authorization: a cookie, which a browser sends by itself, is
+ * none. */
+struct http_refusal http_access_deed(const struct http_claims *c, const char *operators);
+
 /* Compare in a time that does not tell where they differ. */
 bool http_access_equal(const char *given, const char *token);
 

@@ -48,21 +48,27 @@ struct http {
     char where[80];
 };
 
-static enum MHD_Result refuse(struct http *h, struct MHD_Connection *c, unsigned status,
-                              const char *sentence)
+static enum MHD_Result refuse_page(struct http *h, struct MHD_Connection *c, unsigned status,
+                                   const char *sentence, const char *allowed)
 {
     struct MHD_Response *r = http_answer_new(&h->mhd, "text/plain; charset=utf-8", sentence,
                                              strlen(sentence), true);
 
     h->count.refused++;
     if (r && status == MHD_HTTP_METHOD_NOT_ALLOWED)
-        h->mhd.add_response_header(r, "Allow", "GET, HEAD");
+        h->mhd.add_response_header(r, "Allow", allowed);
     return http_answer_once(&h->mhd, c, status, r);
+}
+
+static enum MHD_Result refuse(struct http *h, struct MHD_Connection *c, unsigned status,
+                              const char *sentence)
+{
+    return refuse_page(h, c, status, sentence, "GET, HEAD");
 }
 
 /* ---- pages ---- */
 
-static const char ending_sentence[] = "the agent is ending\n";
+static const char ending_sentence[] = "this server is ending\n";
 
 static struct http_peer *peer_of(const struct http *h, struct MHD_Connection *c)
 {
@@ -122,6 +128,7 @@ static enum MHD_Result serve(struct http *h, struct MHD_Connection *c, size_t pa
     case HTTP_STREAM:
         return serve_stream(h, c, page);
     case HTTP_WORK:
+    case HTTP_DEED:
         return serve_work(h, c, page, state);
     case HTTP_FIXED:
     case HTTP_LATEST:
@@ -130,7 +137,7 @@ static enum MHD_Result serve(struct http *h, struct MHD_Connection *c, size_t pa
     if (!h->fresh[page] && h->config->fill(h->config->ctx, page) == 0)
         h->fresh[page] = true;
     if (!h->latest[page])
-        return refuse(h, c, MHD_HTTP_SERVICE_UNAVAILABLE, "nothing was sampled yet\n");
+        return refuse(h, c, MHD_HTTP_SERVICE_UNAVAILABLE, "nothing is known yet\n");
     return h->mhd.queue_response(c, MHD_HTTP_OK, h->latest[page]);
 }
 
@@ -183,18 +190,31 @@ static struct http_claims claims_of(const struct http *h, struct MHD_Connection 
     };
 }
 
+/* Whether it is to do something and may, by all but its body: that is read then, and forgotten. */
+static bool is_deed(const struct http *h, const char *url, const struct http_claims *claims)
+{
+    const struct http_config *config = h->config;
+    size_t page = find_page(config, url, NULL);
+
+    return page < config->n_pages && config->pages[page].kind == HTTP_DEED &&
+           !http_access_deed(claims, config->operators).status;
+}
+
 static enum MHD_Result answer(struct http *h, struct MHD_Connection *c, const char *url,
                               const struct http_claims *claims, void **state)
 {
     const struct http_config *config = h->config;
     size_t page = find_page(config, url,
                             h->mhd.lookup_connection_value(c, MHD_HEADER_KIND, "Accept"));
+    bool deed = page < config->n_pages && config->pages[page].kind == HTTP_DEED;
     bool login = config->token && !strcmp(url, "/login");
-    struct http_refusal no = http_access(
-        claims, config->token, login || (page < config->n_pages && config->pages[page].open));
+    struct http_refusal no = deed ? http_access_deed(claims, config->operators)
+                                  : http_access(claims, config->token,
+                                                login || (page < config->n_pages &&
+                                                          config->pages[page].open));
 
     if (no.status)
-        return refuse(h, c, no.status, no.sentence);
+        return refuse_page(h, c, no.status, no.sentence, deed ? "POST" : "GET, HEAD");
     if (login)
         return log_in(h, c);
     if (page == config->n_pages)
@@ -217,7 +237,7 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *c, const char *u
     if (call) /* it was answered: see http_reply() */
         return call->reply ? h->mhd.queue_response(c, call->status, call->reply) : MHD_NO;
     /* before its body, which is then not read at all */
-    if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
+    if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0 && !is_deed(h, url, &claims))
         return answer(h, c, url, &claims, state);
     if (!*state || *upload_len) {
         *state = c; /* its headers were seen: the answer comes with the next call */

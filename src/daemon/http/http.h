@@ -1,11 +1,12 @@
-/* A small HTTP server for reading. It runs inside the caller's loop: wait for http_fd() to become
+/* A small HTTP server, for reading. It runs inside the caller's loop: wait for http_fd() to become
  * readable, then call http_run(); call it from time to time in any case, so that those who are
  * silent are dropped.
  *
  * Pages are published and then served from memory, so that a client costs next to nothing.
  * Everything that a client can take is bounded: connections, bytes of a request, seconds for
- * sending one, what waits to be sent. Only GET and HEAD are served, pages of other sites are
- * refused, and on an address that others can reach a token is asked for. */
+ * sending one, what waits to be sent. Pages of other sites are refused, and on an address that
+ * others can reach a token is asked for. Only GET and HEAD are served, but for pages that do
+ * something, which want a token of their own and take no body. */
 #ifndef BRIM_DAEMON_HTTP_HTTP_H
 #define BRIM_DAEMON_HTTP_HTTP_H
 #include <stdbool.h>
@@ -23,6 +24,7 @@ enum http_kind {
     HTTP_STREAM, /* server-sent events: every publication goes to all who listen; one who is slow
                   * misses some, and gets whole ones only */
     HTTP_WORK,   /* handed to work(), which answers now or later */
+    HTTP_DEED,   /* the same of a POST by an operator */
 };
 
 struct http_page {
@@ -38,8 +40,9 @@ struct http_page {
 };
 
 struct http_config {
-    const char *listen; /* "127.0.0.1:9410", "[::1]:9410", "0.0.0.0:9410"; port 0: a free one */
-    const char *token;  /* NULL: none is needed, and only loopback addresses are served */
+    const char *listen;    /* "127.0.0.1:9410", "[::1]:9410", "0.0.0.0:9410"; port 0: a free one */
+    const char *token;     /* NULL: none is needed, and only loopback addresses are served */
+    const char *operators; /* the token for HTTP_DEED; NULL: nobody may */
     unsigned silence_s; /* clients that neither send nor take a byte for so long are dropped; so is
                          * a request that takes twice as long, and an answer that takes six times */
     const struct http_page *pages;

@@ -77,6 +77,55 @@ static const struct guard_case cases[] = {
       403 },
 };
 
+/* Requests to do something. */
+static const struct {
+    const char *what;
+    struct http_claims claims;
+    bool nobody; /* may */
+    unsigned status;
+} deeds[] = {
+    { "by the token", { "POST", "node1", .authorization = "Bearer 0123456789abcdef" }, false, 0 },
+    { "by the token, from our own page",
+      { "POST", "node1", "http://node1", "same-origin", "cors", "Bearer 0123456789abcdef" },
+      false,
+      0 },
+    { "by another method",
+      { "GET", "node1", .authorization = "Bearer 0123456789abcdef" },
+      false,
+      405 },
+    { "where nobody may", { "POST", "node1", .authorization = "Bearer " }, true, 403 },
+    { "without a token", { "POST", "127.0.0.1" }, false, 401 },
+    { "by another token",
+      { "POST", "node1", .authorization = "Bearer 0123456789abcdeg" },
+      false,
+      401 },
+    { "by a cookie", { "POST", "node1", .cookie = "0123456789abcdef" }, false, 401 },
+    { "from another site",
+      { "POST", "node1", "http://evil.example", .authorization = "Bearer 0123456789abcdef" },
+      false,
+      403 },
+    { "from another site's script",
+      { "POST", "node1", NULL, "cross-site", "cors", "Bearer 0123456789abcdef" },
+      false,
+      403 },
+    { "from another site's form",
+      { "POST", "node1", NULL, "cross-site", "navigate", "Bearer 0123456789abcdef" },
+      false,
+      403 },
+};
+
+static void test_deeds(void)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(deeds); i++) {
+        struct http_refusal r = http_access_deed(&deeds[i].claims, deeds[i].nobody ? NULL : token);
+
+        is_int(r.status, deeds[i].status, "http_access_deed answers %u to a request %s",
+               deeds[i].status, deeds[i].what);
+        ok(!r.status == !*r.sentence, "http_access_deed has a sentence where it refuses one %s",
+           deeds[i].what);
+    }
+}
+
 static void test_guard(void)
 {
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -263,6 +312,7 @@ static void test_unescape(void)
 
 int main(void)
 {
+    test_deeds();
     test_guard();
     test_sentences();
     test_local();
