@@ -4,8 +4,7 @@
 
 #include "model/job/job_spec.h"
 
-/* What a node's agent says of its devices; NULL: nothing that is of now. */
-static const struct node_report *report_of(const struct control_answers *answers, uint32_t node)
+const struct node_report *control_report(const struct control_answers *answers, uint32_t node)
 {
     const struct node_answer *a = answers->of[node];
 
@@ -39,7 +38,8 @@ int control_busy(const struct site *site, const struct site_job *j,
 
     for (size_t i = 0; i < j->n_parts; i++) {
         const struct site_part *p = &j->parts[i];
-        const struct node_report *r = p->node < site->n_nodes ? report_of(answers, p->node) : NULL;
+        const struct node_report *r = p->node < site->n_nodes ? control_report(answers, p->node)
+                                                              : NULL;
 
         if (p->count == 0)
             continue;
@@ -56,7 +56,8 @@ void control_blind(const struct site *site, const struct site_job *j,
 {
     for (size_t i = 0; i < j->n_parts; i++) {
         const struct site_part *p = &j->parts[i];
-        const struct node_report *r = p->node < site->n_nodes ? report_of(answers, p->node) : NULL;
+        const struct node_report *r = p->node < site->n_nodes ? control_report(answers, p->node)
+                                                              : NULL;
         const char *name = p->node < site->n_nodes ? site->nodes[p->node].name : "?";
         int gap = -1;
 

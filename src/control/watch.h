@@ -13,6 +13,9 @@ struct control_answers {
     int64_t now_ms;
 };
 
+/* What a node's agent says; NULL: nothing that is of now. */
+const struct node_report *control_report(const struct control_answers *answers, uint32_t node);
+
 /* How busy a job keeps its devices, in thousandths, in the mean over them; -1: of one of them
  * nobody tells, or it has none. */
 int control_busy(const struct site *site, const struct site_job *j,
