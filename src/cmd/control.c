@@ -13,6 +13,8 @@
 #include "base/parse.h"
 #include "cmd/common/cmd.h"
 #include "cmd/common/nodes_option.h"
+#include "cmd/control/operate.h"
+#include "cmd/control/page.h"
 #include "cmd/control/show.h"
 #include "control/gather.h"
 #include "slurm/slurm.h"
@@ -23,6 +25,7 @@ struct control_opts {
     const char *policy, *mode, *directory, *conf, *token, *json, *log;
     int64_t every_ns, patience_ns, back_ns;
     uint64_t port, most;
+    struct page_opts page;
 };
 
 static const struct opt opts[] = {
@@ -52,6 +55,16 @@ static const struct opt opts[] = {
       "with run, once: slurm.conf (where Slurm's own commands look for it)" },
     { OPT_STRING, 'd', "directory", offsetof(struct control_opts, directory), "DIR",
       "where it remembers what was seen and decided" },
+    { OPT_STRING, 'l', "listen", offsetof(struct control_opts, page.listen), "ADDRESS:PORT",
+      "with run: serve the page of the cluster there" },
+    { OPT_STRING, 0, "token-file", offsetof(struct control_opts, page.token_file), "FILE",
+      "with --listen: the token that who reads the page needs (none, on a loopback address)" },
+    { OPT_STRING, 0, "operators", offsetof(struct control_opts, page.operators_file), "FILE",
+      "with --listen: the token that who acts on the page needs (nobody may)" },
+    { OPT_STRING, 0, "price", offsetof(struct control_opts, page.rates.price), "USD|KIND=USD,...",
+      "with --listen: dollars for an hour of a GPU (else of data/prices.csv)" },
+    { OPT_STRING, 0, "gpu", offsetof(struct control_opts, page.rates.gpu), "NAME",
+      "with --listen: what GPUs are where Slurm does not say" },
     { OPT_CHOICE, 0, "log", offsetof(struct control_opts, log), "LEVEL",
       "with run: the least urgent lines of the log", .choices = log_level_names },
     CMD_JSON(offsetof(struct control_opts, json)),
@@ -86,6 +99,8 @@ struct session {
     struct control_book *book;
     struct cycle *control;
     struct cycle_config config;
+    struct page *page; /* NULL: nobody wants one */
+    struct page_config page_config;
 };
 
 /* ---- the cluster ---- */
@@ -104,8 +119,9 @@ static int ask(void *ctx, const struct site *site, const bool *which, const stru
                struct err *e)
 {
     struct session *s = ctx;
+    int rc = gather_ask(&s->gather, &s->ask, site, which, of, e);
 
-    return gather_ask(&s->gather, &s->ask, site, which, of, e);
+    return rc == 0 ? page_asked(s->page, of, site->n_nodes, e) : rc;
 }
 
 static int load_policy(struct session *s, struct err *e)
@@ -150,6 +166,7 @@ static int open_session(struct session *s, struct err *e)
 
 static void close_session(struct session *s)
 {
+    page_close(s->page);
     cycle_close(s->control);
     slurm_close(s->slurm);
     control_book_close(s->book);
@@ -222,8 +239,12 @@ static int go_on(struct session *s, struct err *e)
     CLEANUP(str_done) struct str last = STR_INIT(1024);
     const struct timespec pause = { s->o->every_ns / NS_PER_S, s->o->every_ns % NS_PER_S };
     sigset_t ends;
+    int rc;
 
-    (void)e;
+    s->page_config = (struct page_config){ &s->o->page, s->folder, s->o->mode, s->app->clock };
+    rc = page_open(&s->page, &s->page_config, e);
+    if (rc < 0)
+        return rc;
     sigemptyset(&ends);
     sigaddset(&ends, SIGTERM);
     sigaddset(&ends, SIGINT);
@@ -233,10 +254,13 @@ static int go_on(struct session *s, struct err *e)
         struct cycle_view v;
         struct err why = { "" };
 
-        if (run_cycle(s, &v, &why) < 0)
+        if (run_cycle(s, &v, &why) < 0) {
             log_warning("%s", why.text);
-        else
+            page_trouble(s->page, why.text);
+        } else {
             tell(&v, &last);
+            page_show(s->page, s->control);
+        }
         show_life(s, !*why.text);
     } while (sigtimedwait(&ends, NULL, &pause) < 0);
     show_life(s, false);
@@ -313,38 +337,6 @@ static int list(struct session *s, struct err *e)
     return rc;
 }
 
-struct approving {
-    int64_t id;
-    struct control_book *book;
-    bool found;
-    struct err *e;
-};
-
-static int approve_row(void *arg, const struct control_row *row)
-{
-    struct approving *a = arg;
-
-    if (row->id != a->id)
-        return 0;
-    a->found = true;
-    return control_book_became(a->book, row->id, CONTROL_APPROVED, "", a->e);
-}
-
-static int approve_one(struct session *s, const char *text, struct err *e)
-{
-    struct approving a = { .book = s->book, .e = e };
-    uint64_t id = 0;
-    int rc = parse_u64(text, &id); /* that it is one was seen before */
-
-    a.id = (int64_t)id;
-    if (rc == 0)
-        rc = control_book_rows(s->book, 1U << CONTROL_PROPOSED, INT32_MAX, approve_row, &a, e);
-    return rc < 0 || a.found
-               ? rc
-               : err_set(e, -ENOENT, "action %s is not proposed: brim control list says what is",
-                         text);
-}
-
 static int approve(struct session *s, char **ids, struct err *e)
 {
     uint64_t id;
@@ -357,7 +349,7 @@ static int approve(struct session *s, char **ids, struct err *e)
     if (rc == 0)
         rc = control_book_open(&s->book, s->folder, false, e);
     for (; rc == 0 && *ids; ids++)
-        rc = approve_one(s, *ids, e);
+        rc = parse_u64(*ids, &id) < 0 ? 0 : operate_approve(s->book, id, e);
     control_book_close(s->book);
     return rc;
 }

@@ -49,6 +49,9 @@ enum page {
 static const char json_type[] = "application/json; charset=utf-8";
 static const char html_type[] = "text/html; charset=utf-8";
 
+/* What begins so is for brim control. */
+static const char of_clusters[] = "/cluster";
+
 /* Reports carry their style, and nothing that runs or is loaded. */
 static const char report_policy[] =
     "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; frame-ancestors 'none'; "
@@ -178,11 +181,12 @@ static size_t all_pages(struct http_page pages[HTTP_PAGES], bool compat)
     if (compat) /* names of others break the rules of OpenMetrics: that page is never asked for */
         pages[PAGE_OPENMETRICS].path = "";
     for (size_t i = 0; i < site_n_files && n < HTTP_PAGES; i++)
-        pages[n++] = (struct http_page){ .path = site_files[i].path,
-                                         .type = site_files[i].type,
-                                         .kind = HTTP_FIXED,
-                                         .text = site_files[i].text,
-                                         .len = site_files[i].len };
+        if (strncmp(site_files[i].path, of_clusters, strlen(of_clusters)) != 0)
+            pages[n++] = (struct http_page){ .path = site_files[i].path,
+                                             .type = site_files[i].type,
+                                             .kind = HTTP_FIXED,
+                                             .text = site_files[i].text,
+                                             .len = site_files[i].len };
     return n;
 }
 
