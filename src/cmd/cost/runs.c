@@ -13,14 +13,6 @@
 
 enum { PATH_BYTES = 4096, LIST_MAX = 8 << 20 };
 
-static const char *note(const struct run *r, const char *name)
-{
-    for (size_t i = r->n_environment; i-- > 0;)
-        if (r->environment[i].name && !strcmp(r->environment[i].name, name))
-            return r->environment[i].value;
-    return NULL;
-}
-
 /* The energy of the job's devices over its moments; NaN where nobody measured power. */
 static double energy_kwh(const struct run *r)
 {
@@ -82,10 +74,10 @@ static int add(struct ledger *l, const struct run *r)
     }
     j.name = r->name ? r->name : r->id;
     j.user = r->user;
-    j.team = note(r, "env.BRIM_TEAM");
+    j.team = run_environment(r, "env.BRIM_TEAM");
     if (!j.team)
-        j.team = note(r, "env.SLURM_JOB_ACCOUNT");
-    j.project = note(r, "env.BRIM_PROJECT");
+        j.team = run_environment(r, "env.SLURM_JOB_ACCOUNT");
+    j.project = run_environment(r, "env.BRIM_PROJECT");
     if (!j.project)
         j.project = last_part(r->folder);
     j.idle_cause = idle_cause(&v);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/parse.h"
 #include "diagnose/verdict/judge.h"
 #include "run/archive/archive_format.h"
 #include "run/ring/live_file.h"
@@ -72,6 +73,15 @@ static void take_pids(struct live_run *to, const struct family *f)
         to->pids[i] = (uint32_t)kin[i].pid;
 }
 
+/* Which job of Slurm's it is, by what the job itself was told. */
+static uint32_t slurm_job(const struct run *r)
+{
+    const char *text = run_environment(r, "env.SLURM_JOB_ID");
+    uint64_t id = 0;
+
+    return text && parse_u64(text, &id) == 0 && id <= UINT32_MAX ? (uint32_t)id : 0;
+}
+
 /* ---- telling it ---- */
 
 static void look(void *arg, const struct run_snapshot *w, const char *rings, const char *trying)
@@ -85,6 +95,7 @@ static void look(void *arg, const struct run_snapshot *w, const char *rings, con
     live_run_text(to->name, sizeof(to->name), r->name);
     live_run_text(to->user, sizeof(to->user), r->user);
     live_run_text(to->trying, sizeof(to->trying), trying);
+    to->slurm_job = slurm_job(r);
     to->since_ms = r->begin_ns / NS_PER_MS;
     count(to, w);
     take_pids(to, w->family);

@@ -16,6 +16,14 @@ const char *run_note(const struct run_rank *r, const char *name)
     return NULL;
 }
 
+const char *run_environment(const struct run *r, const char *name)
+{
+    for (size_t i = r->n_environment; i-- > 0;)
+        if (r->environment[i].name && !strcmp(r->environment[i].name, name))
+            return r->environment[i].value;
+    return NULL;
+}
+
 const char *run_setting(const struct run *r, const struct run_rank *k, const char *name)
 {
     const char *kept = run_tuning_kept(r->tuning, name);

@@ -58,6 +58,25 @@ static void count_alerts(struct node_report *r, const struct live *l, const stru
     }
 }
 
+static void take_runs(struct node_report *r, const struct live_extra *x)
+{
+    for (size_t i = 0; x->runs && i < x->n_runs && r->n_jobs < NODE_REPORT_RUNS; i++) {
+        const struct live_run *run = &x->runs[i];
+        struct node_run *to = &r->jobs[r->n_jobs];
+
+        if (!run->slurm_job || run->uid < 0)
+            continue;
+        r->n_jobs++;
+        to->job = run->slurm_job;
+        to->uid = run->uid;
+        to->limited = run->limited;
+        to->severity = (uint8_t)run->severity;
+        to->share = run->share;
+        to->steps_per_s = run->steps_per_s;
+        live_run_text(to->sentence, sizeof(to->sentence), run->sentence);
+    }
+}
+
 void node_report_make(struct node_report *r, const struct live *l, const struct live_extra *x)
 {
     *r = (struct node_report){ .time_ms = l->wall_ns / NS_PER_MS,
@@ -68,6 +87,7 @@ void node_report_make(struct node_report *r, const struct live *l, const struct 
     live_run_text(r->version, sizeof(r->version), BRIM_VERSION);
     count_gpus(r, l);
     count_alerts(r, l, x);
+    take_runs(r, x);
 }
 
 /* ---- writing ---- */
@@ -88,6 +108,25 @@ static void add_verdict(struct json *j, const struct live_verdict *v)
     add_text(j, "waste", v->waste);
     add_text(j, "action", v->action);
     add_text(j, "run", v->run);
+}
+
+static void add_runs(struct json *j, const struct node_report *r)
+{
+    json_array(j, "slurm_jobs");
+    for (size_t i = 0; i < r->n_jobs; i++) {
+        const struct node_run *run = &r->jobs[i];
+
+        json_object(j, NULL);
+        json_int(j, "job", run->job);
+        json_int(j, "uid", run->uid);
+        json_bool(j, "limited", run->limited);
+        json_int(j, "severity", run->severity);
+        json_round(j, "share", run->share, 4);
+        json_number(j, "steps_per_s", run->steps_per_s, 4);
+        add_text(j, "sentence", run->sentence);
+        json_end(j);
+    }
+    json_end(j);
 }
 
 void node_report_write(const struct node_report *r, struct str *out)
@@ -118,6 +157,8 @@ void node_report_write(const struct node_report *r, struct str *out)
     for (size_t i = 0; i < r->n_busy; i++)
         json_round(&j, NULL, r->busy[i], 3);
     json_end(&j);
+    if (r->n_jobs > 0)
+        add_runs(&j, r);
     json_end(&j);
 }
 
@@ -204,6 +245,32 @@ static void read_faulty(const struct json_value *root, struct node_report *r)
     live_run_text(r->unfit, sizeof(r->unfit), r->judged ? text_of(root, "unfit") : "");
 }
 
+/* One whose job or owner is not told is none. */
+static void read_runs(const struct json_value *root, struct node_report *r)
+{
+    static const double rates = 1e12;
+    const struct json_value *v = json_get(root, "slurm_jobs");
+
+    for (size_t i = 0; v && v->kind == JSON_ARRAY && i < v->n_items && r->n_jobs < NODE_REPORT_RUNS;
+         i++) {
+        const struct json_value *x = &v->items[i], *limited = json_get(x, "limited");
+        struct node_run *to = &r->jobs[r->n_jobs];
+        double job = number_of(x, "job", UINT32_MAX), uid = number_of(x, "uid", UINT32_MAX);
+        double severity = number_of(x, "severity", SEVERITY_CRITICAL);
+
+        if (!(job >= 1) || isnan(uid))
+            continue;
+        r->n_jobs++;
+        to->job = (uint32_t)job;
+        to->uid = (int64_t)uid;
+        to->severity = isnan(severity) ? SEVERITY_NOTE : (uint8_t)severity;
+        to->share = number_of(x, "share", 1);
+        to->steps_per_s = number_of(x, "steps_per_s", rates);
+        live_run_text(to->sentence, sizeof(to->sentence), text_of(x, "sentence"));
+        to->limited = limited && limited->kind == JSON_BOOL && limited->boolean && *to->sentence;
+    }
+}
+
 int node_report_read(struct node_report *ret, const char *text, size_t len)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
@@ -229,6 +296,7 @@ int node_report_read(struct node_report *ret, const char *text, size_t len)
     read_numbers(root, &r);
     read_busy(root, &r);
     read_faulty(root, &r);
+    read_runs(root, &r);
     *ret = r;
     return 0;
 }

@@ -8,7 +8,18 @@
 #include "model/verdict/live.h"
 
 enum { NODE_REPORT_HOST = 65, NODE_REPORT_VERSION = 32, NODE_REPORT_MAX = 16 << 10 };
-enum { NODE_REPORT_GPUS = 16 };
+enum { NODE_REPORT_GPUS = 16, NODE_REPORT_RUNS = 8 };
+
+/* A run of a job of Slurm's that goes on there. */
+struct node_run {
+    uint32_t job; /* its number, as the run says */
+    int64_t uid;  /* of who watches it, which is not from the run */
+    bool limited; /* something is known to limit it */
+    uint8_t severity;
+    double share; /* of a step's time that this costs */
+    double steps_per_s;
+    char sentence[LIVE_RUN_SENTENCE]; /* "": nothing is known yet */
+};
 
 struct node_report {
     char host[NODE_REPORT_HOST], version[NODE_REPORT_VERSION]; /* of brim */
@@ -27,6 +38,8 @@ struct node_report {
     double runs;                   /* that go on */
     double busy[NODE_REPORT_GPUS]; /* of each GPU, the first ones in the agent's order: 0 to 1 */
     size_t n_busy;
+    struct node_run jobs[NODE_REPORT_RUNS]; /* the oldest of the runs that say whose job they are */
+    size_t n_jobs;
 };
 
 /* Make it of a live view. x: its host, alerts and runs. */

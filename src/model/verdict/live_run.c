@@ -56,6 +56,8 @@ void live_run_write(const struct live_run *r, struct str *out)
     json_string(&j, "id", r->id);
     json_string(&j, "name", r->name);
     json_string(&j, "user", r->user);
+    if (r->slurm_job)
+        json_int(&j, "slurm_job", r->slurm_job);
     json_int(&j, "since_ms", r->since_ms);
     json_round(&j, "ranks", r->ranks, 0);
     json_round(&j, "steps", r->steps, 0);
@@ -103,7 +105,9 @@ static void read_numbers(const struct json_value *root, struct live_run *r)
     const double since = number_of(json_get(root, "since_ms"), many);
     const double severity = number_of(json_get(root, "severity"), SEVERITY_CRITICAL);
     const struct json_value *limited = json_get(root, "limited");
+    const double job = number_of(json_get(root, "slurm_job"), UINT32_MAX);
 
+    r->slurm_job = isnan(job) ? 0 : (uint32_t)job;
     r->since_ms = isnan(since) ? 0 : (int64_t)since;
     r->severity = isnan(severity) ? SEVERITY_NOTE : (enum severity)severity;
     r->ranks = number_of(json_get(root, "ranks"), many);

@@ -25,6 +25,7 @@ struct live_run {
     char id[LIVE_RUN_NAME], name[LIVE_RUN_NAME];
     char user[LIVE_RUN_NAME]; /* what the text says; see live_runs.h for what may be shown */
     int64_t uid;              /* of its observer, not from the text; -1: not known */
+    uint32_t slurm_job;       /* the number of its job, as the text says; 0: none is told */
     int64_t since_ms;         /* when it began, since 1970; 0: not told */
     double ranks, steps;      /* so far; NaN: nothing is marked */
     double steps_per_s, samples_per_s; /* of the last part, that was judged */

@@ -119,7 +119,13 @@ static void usual(void)
 static const struct live_run *look(const struct rank_steps *inferred, const char *trying)
 {
     static char id[] = "20261101-090000-0001", name[] = "train", user[] = "ana";
-    static const struct run r = { .id = id, .name = name, .user = user, .begin_ns = 5500000000 };
+    static struct run_note job = { "env.SLURM_JOB_ID", "4711" };
+    static const struct run r = { .id = id,
+                                  .name = name,
+                                  .user = user,
+                                  .begin_ns = 5500000000,
+                                  .environment = &job,
+                                  .n_environment = 1 };
     const struct run_snapshot w = { .run = &r,
                                     .inferred = inferred,
                                     .now_ns = now_ns,
@@ -141,6 +147,7 @@ static void test_about(void)
     is_str(told->name, "train", "the run's name is told");
     is_str(told->user, "ana", "the run's user is told");
     is_str(told->trying, "loader.workers=4", "what is on trial is told");
+    is_int(told->slurm_job, 4711, "the number of Slurm's job is told");
     is_int(told->since_ms, 5500, "the begin of the run is told");
     ok(told->pid_space == 4026531836 && told->n_pids == 2 && told->pids[0] == 100 &&
            told->pids[1] == 101,

@@ -96,6 +96,54 @@ static void test_unfit(void)
     is_int((int)r.faulty, 1 << 15 | 1, "what is none of the first 16 accelerators is left out");
 }
 
+/* Of runs that say whose job they are: as many as there is room for. */
+static void test_runs(void)
+{
+    static struct live l;
+    static struct live_run runs[NODE_REPORT_RUNS + 3];
+    const struct live_extra x = { .host = "n1", .runs = runs, .n_runs = ARRAY_SIZE(runs) };
+    CLEANUP(str_done) struct str text = STR_INIT(NODE_REPORT_MAX);
+    struct node_report made, r;
+
+    make_live(&l);
+    for (size_t i = 0; i < ARRAY_SIZE(runs); i++) {
+        runs[i] = live_run_none;
+        runs[i].uid = 1000;
+        runs[i].slurm_job = 70 + (uint32_t)i;
+        runs[i].limited = true;
+        runs[i].share = 0.5;
+        runs[i].severity = SEVERITY_CRITICAL;
+        memset(runs[i].sentence, '"', LIVE_RUN_SENTENCE - 1);
+    }
+    runs[0].slurm_job = 0;
+    runs[1].uid = -1;
+    node_report_make(&made, &l, &x);
+    node_report_write(&made, &text);
+    is_int(str_error(&text), 0, "a report of as many runs as there is room for is written");
+    is_int(node_report_read(&r, str_text(&text), text.len), 0, "a report with runs is read again");
+    is_int((int)r.n_jobs, NODE_REPORT_RUNS, "a report has as many runs as there is room for");
+    is_int((int)r.jobs[0].job, 72, "a run without a job or an owner is left out");
+    is_int((int)r.jobs[0].uid, 1000, "the report has who watches a run");
+    ok(r.jobs[0].limited && r.jobs[0].severity == SEVERITY_CRITICAL && r.jobs[0].share == 0.5,
+       "the report has how much it costs a run");
+    is_int((int)strlen(r.jobs[0].sentence), LIVE_RUN_SENTENCE - 1, "a run's sentence is whole");
+}
+
+static void test_runs_of_strangers(void)
+{
+    static const char text[] =
+        "{\"schema\": \"brim.node.v1\", \"slurm_jobs\": [1, {}, {\"job\": 0, \"uid\": 1},"
+        "{\"job\": 7}, {\"job\": 4294967296, \"uid\": 1}, {\"job\": 8, \"uid\": -1},"
+        "{\"job\": 9, \"uid\": 2, \"limited\": true, \"severity\": 77, \"share\": 3}]}";
+    struct node_report r;
+
+    is_int(node_report_read(&r, text, sizeof(text) - 1), 0, "a report with odd runs is read");
+    is_int((int)r.n_jobs, 1, "a run whose job or owner is no number is none");
+    ok(r.jobs[0].job == 9 && r.jobs[0].severity == SEVERITY_NOTE && isnan(r.jobs[0].share),
+       "what is out of range is not known");
+    ok(!r.jobs[0].limited, "a run without a sentence is not limited");
+}
+
 static void test_busy_of_strangers(void)
 {
     static const char text[] = "{\"schema\": \"brim.node.v1\", \"busy\": [1, 1.5, -1, \"0\", 0,"
@@ -186,6 +234,8 @@ static void test_hostile(void)
 
 int main(void)
 {
+    test_runs();
+    test_runs_of_strangers();
     test_there_and_back();
     test_unfit();
     test_busy_of_strangers();

@@ -17,6 +17,7 @@ static struct live_run made(void)
     live_run_text(r.cause, sizeof(r.cause), "few-workers");
     live_run_text(r.sentence, sizeof(r.sentence), "the loader has one worker");
     live_run_text(r.trying, sizeof(r.trying), "loader.workers=4 instead of 1");
+    r.slurm_job = 4294967290;
     r.since_ms = 1795619506444;
     r.ranks = 8;
     r.steps = 1200;
@@ -50,6 +51,7 @@ static void test_there_and_back(void)
     is_str(back.sentence, r.sentence, "the sentence is read back");
     is_str(back.action, "", "an action that there is not is empty");
     is_str(back.trying, r.trying, "what is on trial is read back");
+    is_int(back.slurm_job, 4294967290, "the number of Slurm's job is read back");
     is_int(back.since_ms, r.since_ms, "the time of its start is read back");
     is_int(back.uid, -1, "the owner's number is not of the text");
     ok(back.steps_per_s == 31.25 && back.steps == 1200 && back.ranks == 8,
@@ -106,7 +108,8 @@ static void test_hostile(void)
     };
     static const char wild[] = HEAD
         ",\"steps\":-1,\"ranks\":\"8\",\"steps_per_s\":1e300,\"share\":7,\"severity\":99,"
-        "\"limited\":true,\"since_ms\":-5,\"split\":[2,0.5,null,{}],\"action\":[1],"
+        "\"limited\":true,\"since_ms\":-5,\"slurm_job\":4294967296,\"split\":[2,0.5,null,{}],"
+        "\"action\":[1],"
         "\"trying\":\"a\\u001b[31m\\u009b1m\\nb\"}";
     static const char many[] = HEAD ",\"split\":[0,0,0,0,0,0,0,0,0,0,0,1]}";
     CLEANUP(str_done) struct str text = STR_INIT(1 << 16);
