@@ -260,6 +260,7 @@ int board_make(struct board *ret, const struct board_scene *scene, struct err *e
         board_done(ret);
         return err_nomem(e);
     }
+    board_find_runs(ret, &scene->answers);
     count_rest(&m);
     board_share_out(ret, &m.room);
     return 0;

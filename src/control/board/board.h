@@ -51,8 +51,11 @@ struct board_node {
 /* One that holds devices, on however many nodes. */
 struct board_job {
     uint32_t job;
-    int busy;        /* in thousandths, in the mean; -1: nobody tells */
-    int64_t idle_ms; /* since when it is idle; 0 */
+    int busy;                     /* in thousandths, in the mean; -1: nobody tells */
+    int64_t idle_ms;              /* since when it is idle; 0 */
+    size_t watched;               /* nodes whose agents tell of a run of it */
+    const struct node_run *worst; /* what limits it most; NULL: nobody tells. The scene's */
+    uint32_t worst_node;          /* where; number in the site */
 };
 
 /* An account or a user. */

@@ -125,6 +125,21 @@ static const char *state_of_job(const struct site_job *x)
     return names[MIN(x->state, SITE_ENDED)];
 }
 
+/* What limits a job; of one that nobody watches nothing. */
+static void add_verdict(const struct board *b, const struct board_job *row, struct json *j)
+{
+    const struct node_run *run = row->worst;
+
+    json_int(j, "nodes_watched", (int64_t)row->watched);
+    if (!run)
+        return;
+    json_string(j, "severity", severity_text((enum severity)run->severity));
+    json_bool(j, "limited", run->limited);
+    json_string(j, "sentence", run->sentence);
+    json_string(j, "worst_node", b->site->nodes[row->worst_node].name);
+    json_number(j, "steps_per_s", run->steps_per_s, 4);
+}
+
 static void add_running(const struct board *b, struct json *j)
 {
     json_int(j, "running_total", (int64_t)b->n_running);
@@ -140,6 +155,7 @@ static void add_running(const struct board *b, struct json *j)
         add_moment(j, "end_ms", x->end_ms);
         json_round(j, "busy", row->busy < 0 ? (double)NAN : (double)row->busy / WORK_WHOLE, 3);
         json_round(j, "idle_s", row->idle_ms ? (double)(b->now_ms - row->idle_ms) / 1e3 : 0, 0);
+        add_verdict(b, row, j);
         json_end(j);
     }
     json_end(j);

@@ -9,6 +9,9 @@ int board_sum_parties(struct board *b, const struct control_seen *seen) CHECK_RE
 /* The jobs that wait, and why (board_queue.c). 0 or -ENOMEM. */
 int board_line_up(struct board *b) CHECK_RESULT;
 
+/* What limits those that run (board_runs.c). */
+void board_find_runs(struct board *b, const struct control_answers *answers);
+
 /* Devices that jobs may have, by kind. */
 struct board_room {
     int64_t nodes_with[BOARD_KINDS][SITE_DEVICES + 1]; /* nodes: so many free ones, at least */

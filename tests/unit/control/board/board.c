@@ -15,7 +15,7 @@ struct scene {
     struct site site;
     struct site_node nodes[NODES];
     struct site_job jobs[JOBS];
-    struct site_part parts[JOBS][2];
+    struct site_part parts[JOBS][NODES];
     struct control_seen seen[JOBS];
     struct node_answer answers[NODES];
     const struct node_answer *of[NODES];
@@ -158,6 +158,54 @@ static void test_who_wastes(void)
     is_sentence(&b, "9 of 16 GPUs do nothing that pays: 4 are on nodes that are down, 3 are free "
                     "while a job waits that would fit, by its GPUs alone, 2 are held by jobs that "
                     "keep them idle; 1 job waits for 3 GPUs");
+    board_done(&b);
+}
+
+static void run_of(struct scene *x, int node, uint32_t job, int64_t uid, const char *sentence)
+{
+    struct node_report *r = &x->answers[node].report;
+    struct node_run *run = &r->jobs[r->n_jobs++];
+
+    *run = (struct node_run){ .job = job, .uid = uid, .share = (double)NAN };
+    snprintf(run->sentence, sizeof(run->sentence), "%s", sentence);
+}
+
+/* What limits a job on several nodes is one verdict; what others say of it is none. */
+static void test_verdicts(void)
+{
+    struct scene x;
+    struct board b;
+    struct site_job *j;
+
+    begin(&x);
+    j = add(&x, SITE_RUNNING, 12);
+    j->uid = 1000;
+    for (uint32_t i = 0; i < 3; i++)
+        give(&x, j, i, 15);
+    give(&x, add(&x, SITE_RUNNING, 4), 3, 15);
+    run_of(&x, 0, 10, 1000, "nothing limits it");
+    run_of(&x, 1, 10, 1000, "the loader is slow");
+    x.answers[1].report.jobs[0].limited = true;
+    x.answers[1].report.jobs[0].severity = SEVERITY_WARNING;
+    run_of(&x, 2, 10, 0, "the disk is slow");
+    x.answers[2].report.jobs[0].limited = true;
+    x.answers[2].report.jobs[0].severity = SEVERITY_CRITICAL;
+    run_of(&x, 0, 10, 1001, "a lie of somebody else");
+    x.answers[0].report.jobs[1].limited = true;
+    x.answers[0].report.jobs[1].severity = SEVERITY_CRITICAL;
+    x.answers[0].report.jobs[1].share = 1;
+    make(&x, &b);
+    is_int((int)b.running[0].watched, 3, "three nodes tell of the job");
+    is_str(b.running[0].worst ? b.running[0].worst->sentence : "", "the disk is slow",
+           "the worst sentence of its owner's or root's counts");
+    is_int((int)b.running[0].worst_node, 2, "a verdict has its node");
+    ok(!b.running[1].worst && !b.running[1].watched, "a job that nobody watches has no verdict");
+    board_done(&b);
+    x.answers[2].report.time_ms -= CONTROL_STALE_MS + 1;
+    make(&x, &b);
+    is_str(b.running[0].worst ? b.running[0].worst->sentence : "", "the loader is slow",
+           "what is of the past is no verdict");
+    is_int((int)b.running[0].watched, 2, "a node whose agent is silent does not tell");
     board_done(&b);
 }
 
@@ -352,6 +400,7 @@ int main(void)
 {
     test_cells();
     test_who_wastes();
+    test_verdicts();
     test_free();
     test_queue();
     test_reasons();
