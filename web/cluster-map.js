@@ -1,5 +1,5 @@
 // The map of a cluster: a square for each GPU, nodes side by side. On a canvas: there may be 100,000.
-import { at, list, make, mark, say } from "./dom.js";
+import { at, list, make, mark, say, show } from "./dom.js";
 import { share } from "./format.js";
 
 // Up to so many nodes: how large a square is, and whether names fit.
@@ -64,16 +64,16 @@ function drawName(context, text, x, y) {
   context.fillText(fits, x, y + layout.size / 2, layout.name - PADDING);
 }
 
-function drawChosen(context) {
-  if (!chosen || !board.nodes[chosen[0]]) {
-    return;
+// A frame around the chosen one: the canvas is not drawn again for it.
+function frameChosen() {
+  const frame = at("chosen");
+  show(frame, chosen !== null);
+  if (chosen) {
+    const [x, y] = place(chosen[0]);
+    const { size, name } = layout;
+    frame.style.transform = `translate(${x + name + chosen[1] * (size + GAP)}px, ${y}px)`;
+    frame.style.width = frame.style.height = `${size}px`;
   }
-  const [x, y] = place(chosen[0]);
-  const { size, name } = layout;
-  context.globalAlpha = 1;
-  context.lineWidth = 2;
-  context.strokeStyle = colour("--text");
-  context.strokeRect(x + name + chosen[1] * (size + GAP), y, size, size);
 }
 
 function draw() {
@@ -99,7 +99,7 @@ function draw() {
     [...cells].forEach((cell, k) =>
       square(context, paint, x + layout.name + k * (layout.size + GAP), y, cell));
   });
-  drawChosen(context);
+  frameChosen();
 }
 
 // Whose a device is: pairs of a job and bits.
@@ -133,7 +133,7 @@ function choose(i, device) {
   if (chosen?.[0] !== i || chosen?.[1] !== device) {
     chosen = [i, device];
     say(at("cell"), describe(i, device));
-    draw();
+    frameChosen();
   }
 }
 

@@ -1,6 +1,6 @@
 // The tables of a cluster, in the order in which they are told.
 import { at, list, make, mark, say } from "./dom.js";
-import { day, duration, NONE, number, share } from "./format.js";
+import { day, duration, NONE, number, share, together } from "./format.js";
 
 const NO_NAME = "(none)";
 const named = (value) => value || NO_NAME;
@@ -8,6 +8,14 @@ const since = (board, ms) => (ms === null ? NONE : duration((board.time_ms - ms)
 const hours = (value) => number(value ?? null, "h");
 const dollars = (value) => (value === null || value === undefined ? NONE : `$${value.toFixed(2)}`);
 const until = (board, ms) => (ms === null ? NONE : duration((ms - board.time_ms) / 1000));
+
+// Of a job on many nodes, what limits it most, and where that is.
+function verdict({ sentence, nodes, nodes_watched: watched, worst_node: node }) {
+  if (!sentence) {
+    return watched > 0 ? "nothing is known yet" : "not watched: srun --brim";
+  }
+  return together(nodes > 1 ? `${sentence} (${node}; ${watched} of ${nodes} nodes tell)` : sentence);
+}
 
 // [heading, what is written of a row, "text" for texts]
 const COLUMNS = {
@@ -26,6 +34,7 @@ const COLUMNS = {
     ["runs for", (row, board) => since(board, row.start_ms)],
     ["ends within", (row, board) => until(board, row.end_ms)],
     ["state", (row) => row.state, "text"],
+    ["what limits it", verdict, "text why"],
   ],
   queue: [
     ["job", (row) => row.job, "text"], ["name", (row) => row.name, "text"],
@@ -99,7 +108,10 @@ function showUses(board) {
 
 export function showTables(board) {
   showUses(board);
-  fill("running", board.running, board, (node, { idle_s: idle }) => mark(node, "idle", idle > 0));
+  fill("running", board.running, board, (node, { idle_s: idle, limited, severity }) => {
+    mark(node, "idle", idle > 0);
+    mark(node, "severity", limited ? severity : "note");
+  });
   say(at("running-count"), ofAll(board.running.length, board.running_total));
   fill("queue", board.queue, board);
   say(at("queue-count"), ofAll(board.queue.length, board.queue_total));

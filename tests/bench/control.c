@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "control/board/board.h"
 #include "control/cycle.h"
 
 enum { NODES = 10000, GPUS = 8, RUN = 20000, JOBS = 100000, CYCLES = 5, PERIOD_MS = 15000 };
@@ -130,6 +131,30 @@ static int cycles(struct cycle *c, struct cluster *x, double *worst, struct cycl
     return 0;
 }
 
+/* What the page of the last cycle costs. */
+static int page(const struct cycle *c, const struct cluster *x)
+{
+    CLEANUP(str_done) struct str text = STR_INIT(64 << 20);
+    const struct node_answer **of = calloc(NODES, sizeof(*of));
+    const struct board_scene scene = { cycle_site(c), cycle_seen(c), { of, x->now_ms } };
+    struct json j = { .out = &text, .compact = true };
+    double begin = cpu_ms();
+    struct board b;
+
+    for (size_t i = 0; of && i < NODES; i++)
+        of[i] = &x->answers[i];
+    if (!of || board_make(&b, &scene, NULL) < 0)
+        return 1;
+    json_object(&j, NULL);
+    board_add_json(&b, &j);
+    json_end(&j);
+    board_done(&b);
+    free(of);
+    printf("control: the page\t%.0f\tms CPU\t<= 100\tits JSON, once a cycle\n", cpu_ms() - begin);
+    printf("control: the page\t%.2f\tMB\t<= 2\tits JSON\n", (double)text.len / 1e6);
+    return str_error(&text) != 0;
+}
+
 static int measure(const char *folder)
 {
     static const char text[] = "[idle]\nwarn = 30s\nreclaim = 45s\naction = requeue\n";
@@ -160,6 +185,7 @@ static int measure(const char *folder)
                worst);
         printf("control: memory\t%.0f\tMiB\t<= 1024\tpeak, of the cluster made up twice\n",
                (double)used.ru_maxrss / 1024);
+        rc = page(c, &x);
     }
     free(x.answers);
     return rc;

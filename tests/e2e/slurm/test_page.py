@@ -14,6 +14,7 @@ import cluster
 import pytest
 
 BRIM = os.environ.get("BRIM", "brim")
+STEP_JOB = os.environ.get("STEP_JOB", "")
 READ = "a-token-to-read-with"
 OPERATE = "a-token-to-operate-with"
 HOSTILE = "<img src=x onerror=document.title='hit'>"
@@ -40,13 +41,20 @@ class Site:
         )
         slurm.run("scontrol", "update", "node=n2", "state=drain", "reason=" + REASON)
         self.idle, self.busy = (self.submit(4, "-w", "n0") for _ in range(2))
-        self.submit(8, "-w", "n1", "--job-name", HOSTILE)
+        self.watched = self.submit(8, "-w", "n1", "--job-name", HOSTILE, script=self.watch())
         self.waits = self.submit(4)
         self.held = self.submit(1, "--hold", "--job-name", "</td>" + HOSTILE)
 
-    def submit(self, gpus, *options):
+    def watch(self):
+        """A job that waits for data most of its time, under brim run."""
+        if not STEP_JOB:
+            return "sleep 3600\n"
+        words = "export STATE_DIRECTORY=%s BRIM_CONF=/nonexistent\nexec %s run --quiet -- %s %s\n"
+        return words % (self.folder / "state", BRIM, STEP_JOB, "1000000 18000 2000")
+
+    def submit(self, gpus, *options, script="sleep 3600\n"):
         words = ("--gpus-per-node=%d" % gpus, "--requeue", *options)
-        job = self.slurm.submit("sleep 3600\n", *words)
+        job = self.slurm.submit(script, *words)
         if "-w" in options:
             self.slurm.wait_job(job, "RUNNING")
         return job
@@ -141,6 +149,27 @@ def test_says_what_gpus_do_and_why_jobs_wait(site):
     said = "12 of 24 GPUs do nothing that pays: 8 are on drained nodes, 4 are held by jobs that " \
         "keep them idle; 2 jobs wait for 5 GPUs"
     assert told["sentence"] == said
+    site.end()
+
+
+@pytest.mark.skipif(not STEP_JOB, reason="the job that marks steps is not built here")
+def test_tells_what_limits_a_job_that_is_watched(site, browse):
+    url = site.control("observe", "v")
+    row = lambda: {j["id"]: j for j in (board(url) or {"running": []})["running"]}
+
+    def verdict():
+        told = row().get(site.watched, {})
+        return told if told.get("limited") else None
+
+    told = cluster.wait_for(verdict, "a verdict")
+    assert told["nodes_watched"] == 1 and told["worst_node"] == "n1"
+    assert told["steps_per_s"] > 0 and told["severity"] in ("warning", "critical")
+    assert "of the step" in told["sentence"] or "of its time" in told["sentence"], told
+    assert row()[site.busy]["nodes_watched"] == 0 and "sentence" not in row()[site.busy]
+    page = browse(url)
+    page.wait("[...document.querySelectorAll('#running td.why')].some((cell) => cell.textContent "
+              "=== 'not watched: srun --brim')")
+    assert [w for w in page.texts("#running td.why") if w[:20] == told["sentence"][:20]]
     site.end()
 
 
