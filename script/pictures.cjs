@@ -1,6 +1,7 @@
 // One picture of a page, as script/pictures wants it.
 //
-//     node pictures.cjs URL FILE.png [STAGE]     with STAGE: once that stage has limited for 10 s
+//     node pictures.cjs URL FILE.png [STAGE]     with STAGE: once that stage has limited for 10 s;
+//                                                cluster: of brim control, once actions are there
 "use strict";
 const fs = require("node:fs");
 const path = require("node:path");
@@ -22,11 +23,23 @@ async function limited() {
   }
 }
 
+// Until something is proposed to who waits; what has a height shows where the first GPU is.
+async function proposed(page) {
+  await page.setViewportSize({ width: 1300, height: 1000 });
+  for (let said = ""; !said.includes("gives up"); await sleep(500)) {
+    said = await page.textContent("#actions");
+  }
+  await page.focus("#map");
+  await page.keyboard.press("ArrowRight");
+}
+
 async function main() {
   const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
   const page = await browser.newPage({ viewport: { width: 1100, height: 720 } });
   await page.goto(url);
-  if (stage) {
+  if (stage === "cluster") {
+    await proposed(page);
+  } else if (stage) {
     await limited();
   }
   await page.screenshot({ path: file });
