@@ -8,15 +8,20 @@ const SEVERITIES = { failed: "critical", proposed: "warning", approved: "warning
 let again = () => undefined;
 let stopped = false;
 
-async function act(path) {
+// Of requests: with the token of operators more may be told.
+export function headers() {
   const token = at("token").value.trim();
-  if (!token) {
+  return token ? { Authorization: `Bearer ${token}` } : {};
+}
+
+async function act(path) {
+  if (!at("token").value.trim()) {
     say(at("said"), "the token is needed first");
     at("token").focus();
     return;
   }
   const answer = await fetch(path, {
-    method: "POST", headers: { Authorization: `Bearer ${token}` }, credentials: "omit",
+    method: "POST", headers: headers(), credentials: "omit",
   }).catch(() => null);
   say(at("said"), answer ? (await answer.text()).trim() : "brim control does not answer");
   again();

@@ -120,7 +120,7 @@ function describe(at0, device) {
   const busy = cell >= "0" && cell <= "9" ? `busy ${share(cell / 10)} of the time, or a little more` :
     WORDS[cell];
   return [`${node.node}, GPU ${device}: ${busy}`,
-    id === null ? "" : `job ${job ? `${job.job} ${job.name} of ${job.user}` : id}`,
+    id === null ? "" : `job ${job?.name === undefined ? id : `${job.job} ${job.name} of ${job.user}`}`,
     node.state ? `the node is ${node.state}${node.reason ? `: ${node.reason}` : ""}` : ""]
     .filter(Boolean).join(" · ");
 }

@@ -2,15 +2,18 @@
 import { at, list, make, mark, say } from "./dom.js";
 import { day, duration, NONE, number, share, together } from "./format.js";
 
-const NO_NAME = "(none)";
-const named = (value) => value || NO_NAME;
+// What is not told is another user's.
+const named = (value) => (value === undefined ? "not told" : value || "(none)");
 const since = (board, ms) => (ms === null ? NONE : duration((board.time_ms - ms) / 1000));
 const hours = (value) => number(value ?? null, "h");
 const dollars = (value) => (value === null || value === undefined ? NONE : `$${value.toFixed(2)}`);
 const until = (board, ms) => (ms === null ? NONE : duration((ms - board.time_ms) / 1000));
 
 // Of a job on many nodes, what limits it most, and where that is.
-function verdict({ sentence, nodes, nodes_watched: watched, worst_node: node }) {
+function verdict({ name, sentence, nodes, nodes_watched: watched, worst_node: node }) {
+  if (name === undefined) {
+    return named(name);
+  }
   if (!sentence) {
     return watched > 0 ? "nothing is known yet" : "not watched: srun --brim";
   }
@@ -26,7 +29,7 @@ const COLUMNS = {
     ["in all", (row) => hours(row.gpu_hours)], ["cost in all", (row) => dollars(row.usd)],
   ],
   running: [
-    ["job", (row) => row.job, "text"], ["name", (row) => row.name, "text"],
+    ["job", (row) => row.job, "text"], ["name", (row) => named(row.name), "text"],
     ["user", (row) => named(row.user), "text"], ["account", (row) => named(row.account), "text"],
     ["partition", (row) => row.partition, "text"], ["GPUs", (row) => String(row.gpus)],
     ["nodes", (row) => String(row.nodes)], ["busy", (row) => share(row.busy)],
@@ -37,7 +40,7 @@ const COLUMNS = {
     ["what limits it", verdict, "text why"],
   ],
   queue: [
-    ["job", (row) => row.job, "text"], ["name", (row) => row.name, "text"],
+    ["job", (row) => row.job, "text"], ["name", (row) => named(row.name), "text"],
     ["user", (row) => named(row.user), "text"], ["account", (row) => named(row.account), "text"],
     ["partition", (row) => row.partition, "text"], ["GPUs", (row) => String(row.gpus)],
     ["nodes", (row) => String(row.nodes)], ["priority", (row) => String(row.priority)],

@@ -1,5 +1,5 @@
 // The page of a cluster: what brim control found with its last look, asked for every few seconds.
-import { showActions, startActions } from "./cluster-actions.js";
+import { headers, showActions, startActions } from "./cluster-actions.js";
 import { showMap, startMap } from "./cluster-map.js";
 import { showTables } from "./cluster-tables.js";
 import { at, mark, say, show } from "./dom.js";
@@ -45,7 +45,7 @@ function state(name, words) {
 
 // A refusal is said as it is.
 async function read(path) {
-  const answer = await fetch(path);
+  const answer = await fetch(path, { headers: headers() });
   if (!answer.ok) {
     throw new Error((await answer.text()).trim());
   }

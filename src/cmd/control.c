@@ -61,6 +61,8 @@ static const struct opt opts[] = {
       "with --listen: the token that who reads the page needs (none, on a loopback address)" },
     { OPT_STRING, 0, "operators", offsetof(struct control_opts, page.operators_file), "FILE",
       "with --listen: the token that who acts on the page needs (nobody may)" },
+    { OPT_FLAG, 0, "own", offsetof(struct control_opts, page.own), NULL,
+      "with --listen: who looks is told names of its own jobs alone; operators, of all" },
     { OPT_STRING, 0, "price", offsetof(struct control_opts, page.rates.price), "USD|KIND=USD,...",
       "with --listen: dollars for an hour of a GPU (else of data/prices.csv)" },
     { OPT_STRING, 0, "gpu", offsetof(struct control_opts, page.rates.gpu), "NAME",

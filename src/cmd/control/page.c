@@ -49,18 +49,18 @@ int page_open(struct page **ret, const struct page_config *config, struct err *e
 
     *ret = NULL;
     if (!o->listen)
-        return o->token_file || o->operators_file || o->rates.price || o->rates.gpu
-                   ? err_usage(e, "--token-file, --operators, --price and --gpu are for --listen "
-                                  "ADDRESS:PORT")
+        return o->token_file || o->operators_file || o->own || o->rates.price || o->rates.gpu
+                   ? err_usage(e, "--token-file, --operators, --own, --price and --gpu are for "
+                                  "--listen ADDRESS:PORT")
                    : 0;
     p = calloc(1, sizeof(*p));
     if (!p)
         return err_nomem(e);
     p->config = config;
     p->token = p->operators = (struct str)STR_INIT(TOKEN_MAX);
-    p->serve_config = (struct serve_config){ .listen = o->listen,
-                                             .folder = config->folder,
-                                             .mode = config->mode };
+    p->serve_config = (struct serve_config){
+        .listen = o->listen, .folder = config->folder, .mode = config->mode, .own = o->own
+    };
     rc = read_token(o->token_file, &p->token, &p->serve_config.token, e);
     if (rc == 0)
         rc = read_token(o->operators_file, &p->operators, &p->serve_config.operators, e);
@@ -110,9 +110,9 @@ int page_asked(struct page *p, const struct node_answer *const *of, size_t n, st
     return 0;
 }
 
-static int write_board(struct page *p, const struct board *b, struct str *out, struct err *e)
+static int write_board(struct page *p, struct board *b, struct board_text *to, struct err *e)
 {
-    struct json j = { .out = out, .compact = true };
+    struct json j = { .out = &to->text, .compact = true };
     struct waste_sums day = { .n = 0 };
     int rc = waste_book_add(p->waste, b, e);
 
@@ -125,14 +125,16 @@ static int write_board(struct page *p, const struct board *b, struct str *out, s
     board_add_json(b, &j);
     rc = waste_add_json(waste_book_all(p->waste), &day, &p->prices, &j, e);
     json_end(&j);
-    if (rc == 0 && str_error(out))
-        rc = err_set(e, str_error(out), "the page cannot be made: %s", strerror(-str_error(out)));
-    return rc;
+    if (rc == 0 && str_error(&to->text) == 0)
+        rc = board_text_take(to, b);
+    if (rc == 0 && str_error(&to->text))
+        rc = str_error(&to->text);
+    return rc < 0 ? err_set(e, rc, "the page cannot be made: %s", strerror(-rc)) : 0;
 }
 
 void page_show(struct page *p, const struct cycle *c)
 {
-    CLEANUP(str_done) struct str text = STR_INIT(BOARD_MAX);
+    struct board_text text = { .text = STR_INIT(BOARD_MAX) };
     struct board_scene scene = { .seen = cycle_seen(c), .site = cycle_site(c) };
     struct err why = { "" };
     struct board b;
@@ -151,6 +153,7 @@ void page_show(struct page *p, const struct cycle *c)
         serve_board(p->serve, &text);
     else
         page_trouble(p, why.text);
+    board_text_done(&text);
 }
 
 void page_trouble(struct page *p, const char *why)

@@ -9,6 +9,7 @@ struct page;
 struct page_opts {
     struct device_price_opts rates;
     const char *listen, *token_file, *operators_file; /* listen NULL: there is no page */
+    bool own;
 };
 
 struct page_config {

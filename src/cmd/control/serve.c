@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -18,7 +19,14 @@
 #include "daemon/http/http.h"
 #include "site.h"
 
-enum { SILENCE_S = 10, WAIT_MS = 1000, ACTIONS = 100, ACTIONS_MAX = 1 << 20 };
+enum {
+    SILENCE_S = 10,
+    WAIT_MS = 1000,
+    ACTIONS = 100,
+    ACTIONS_MAX = 1 << 20,
+    PASSWD_MAX = 16 << 10,
+    BOARD_MAX = 64 << 20
+};
 
 /* What is served, before the files of the page. */
 enum page { PAGE_BOARD, PAGE_ACTIONS, PAGE_HEALTH, PAGE_APPROVE, PAGE_STOP, PAGE_GO, PAGES };
@@ -53,8 +61,8 @@ struct serve {
     uint64_t known; /* the board that was served last */
     /* shared with who makes boards: */
     pthread_mutex_t lock;
-    struct str board; /* the newest; empty: there is none yet */
-    uint64_t number;  /* of it */
+    struct board_text board; /* the newest; empty: there is none yet */
+    uint64_t number;         /* of it */
     struct err trouble;
 };
 
@@ -66,10 +74,16 @@ static int fill(void *ctx, size_t page)
     int rc = -EAGAIN;
 
     pthread_mutex_lock(&s->lock);
-    if (s->board.len > 0)
-        rc = http_publish(s->http, page, str_text(&s->board), s->board.len);
+    if (s->board.text.len > 0)
+        rc = http_publish(s->http, page, str_text(&s->board.text), s->board.text.len);
     pthread_mutex_unlock(&s->lock);
     return rc;
+}
+
+/* Root and who runs this see all, as they could in Slurm; so do operators. */
+static bool sees_all(const struct serve *s, const struct http_caller *who)
+{
+    return !s->config->own || who->operates || who->uid == 0 || who->uid == (int64_t)geteuid();
 }
 
 static void reply(struct http_call *call, unsigned status, const char *sentence)
@@ -85,35 +99,76 @@ static void reply_failed(struct http_call *call, int rc, const struct err *why)
     reply(call, rc == -ENOENT ? 404 : 503, why->text);
 }
 
-static int add_row(void *arg, const struct control_row *row)
+/* The board with names of the caller's own jobs. */
+static void tell_own_board(struct serve *s, struct http_call *call)
 {
-    struct json *j = arg;
+    CLEANUP(str_done) struct str out = STR_INIT(BOARD_MAX);
+    const struct http_caller who = http_caller(call);
 
-    show_action_json(row, j);
-    return str_error(j->out);
+    pthread_mutex_lock(&s->lock);
+    if (sees_all(s, &who))
+        str_add_n(&out, str_text(&s->board.text), s->board.text.len);
+    else
+        board_text_cut(&s->board, who.uid, &out);
+    pthread_mutex_unlock(&s->lock);
+    if (str_error(&out) || out.len == 0)
+        reply(call, 503, str_error(&out) ? "out of memory" : "nothing is known yet");
+    else
+        http_reply(call, 200, NULL, str_text(&out), out.len);
 }
 
-static int add_actions(struct serve *s, struct str *out, struct err *e)
+struct telling {
+    struct json j;
+    const char *user; /* whose names are told; NULL: all */
+};
+
+static int add_row(void *arg, const struct control_row *row)
 {
-    struct json j = { .out = out, .compact = true };
+    struct telling *t = arg;
+    struct control_row shown = *row;
+
+    if (t->user && strcmp(t->user, row->user) != 0)
+        *shown.user = 0;
+    show_action_json(&shown, &t->j);
+    return str_error(t->j.out);
+}
+
+/* The name of a user; "" where nobody knows it. */
+static const char *name_of(int64_t uid, char *room, size_t size)
+{
+    struct passwd entry, *found = NULL;
+
+    if (uid < 0 || getpwuid_r((uid_t)uid, &entry, room, size, &found) != 0 || !found)
+        return "";
+    return found->pw_name;
+}
+
+static int add_actions(struct serve *s, const struct http_caller *who, struct str *out,
+                       struct err *e)
+{
+    struct telling t = { .j = { .out = out, .compact = true } };
+    struct json *j = &t.j;
+    char room[PASSWD_MAX];
     struct err trouble;
     bool stopped = false;
     int rc = control_book_stopped(s->book, &stopped, e);
 
+    if (!sees_all(s, who))
+        t.user = name_of(who->uid, room, sizeof(room));
     pthread_mutex_lock(&s->lock);
     trouble = s->trouble;
     pthread_mutex_unlock(&s->lock);
-    json_object(&j, NULL);
-    json_string(&j, "schema", "brim.control.actions.v1");
-    json_string(&j, "mode", s->config->mode);
-    json_bool(&j, "stopped", stopped);
-    json_bool(&j, "may_act", s->config->operators);
-    json_string(&j, "trouble", *trouble.text ? trouble.text : NULL);
-    json_array(&j, "actions");
+    json_object(j, NULL);
+    json_string(j, "schema", "brim.control.actions.v1");
+    json_string(j, "mode", s->config->mode);
+    json_bool(j, "stopped", stopped);
+    json_bool(j, "may_act", s->config->operators);
+    json_string(j, "trouble", *trouble.text ? trouble.text : NULL);
+    json_array(j, "actions");
     if (rc == 0)
-        rc = control_book_rows(s->book, ~0U, ACTIONS, add_row, &j, e);
-    json_end(&j);
-    json_end(&j);
+        rc = control_book_rows(s->book, ~0U, ACTIONS, add_row, &t, e);
+    json_end(j);
+    json_end(j);
     return rc < 0 ? rc : str_error(out);
 }
 
@@ -121,7 +176,8 @@ static void tell_actions(struct serve *s, struct http_call *call)
 {
     CLEANUP(str_done) struct str out = STR_INIT(ACTIONS_MAX);
     struct err why = { "out of memory" };
-    int rc = add_actions(s, &out, &why);
+    const struct http_caller who = http_caller(call);
+    int rc = add_actions(s, &who, &out, &why);
 
     if (rc < 0)
         reply_failed(call, rc, &why);
@@ -144,6 +200,19 @@ static void tell_health(struct serve *s, struct http_call *call)
 
 /* ---- what is done ---- */
 
+/* A line of the log: what was done, and by whom as far as the connection tells. */
+static void note(const struct http_call *call, const char *what, uint64_t id)
+{
+    const int64_t uid = http_caller(call).uid;
+    char number[24] = "", by[32] = "";
+
+    if (id)
+        snprintf(number, sizeof(number), " %llu", (unsigned long long)id);
+    if (uid >= 0)
+        snprintf(by, sizeof(by), ", by uid %lld", (long long)uid);
+    log_info("%s%s on the page%s", what, number, by);
+}
+
 static void approve(struct serve *s, struct http_call *call)
 {
     const char *text = http_query(call, "id");
@@ -160,7 +229,7 @@ static void approve(struct serve *s, struct http_call *call)
         reply_failed(call, rc, &why);
         return;
     }
-    log_info("action %llu was approved on the page", (unsigned long long)id);
+    note(call, "approved action", id);
     reply(call, 200, "approved: it is done with the next look");
 }
 
@@ -173,7 +242,7 @@ static void set_switch(struct serve *s, struct http_call *call, bool stopped)
         reply_failed(call, rc, &why);
         return;
     }
-    log_info("all actions were %s on the page", stopped ? "stopped" : "let go on");
+    note(call, stopped ? "stopped all actions" : "let actions go on", 0);
     reply(call, 200, stopped ? "stopped: nothing more is done" : "actions go on");
 }
 
@@ -188,6 +257,9 @@ static void work(void *ctx, size_t page, struct http_call *call)
     case PAGE_STOP:
     case PAGE_GO:
         set_switch(s, call, page == PAGE_STOP);
+        return;
+    case PAGE_BOARD:
+        tell_own_board(s, call);
         return;
     case PAGE_ACTIONS:
         tell_actions(s, call);
@@ -270,6 +342,7 @@ int serve_open(struct serve **ret, const struct serve_config *config, struct err
     if (!s)
         return err_nomem(e);
     s->config = config;
+    s->board.text.max = BOARD_MAX;
     pthread_mutex_init(&s->lock, NULL);
     s->wake = eventfd(0, EFD_CLOEXEC);
     s->http_config = (struct http_config){ .listen = config->listen,
@@ -282,6 +355,8 @@ int serve_open(struct serve **ret, const struct serve_config *config, struct err
                                            .fill = fill,
                                            .again = again,
                                            .ctx = s };
+    if (config->own)
+        s->pages[PAGE_BOARD].kind = HTTP_WORK;
     rc = s->wake < 0 ? err_set(e, -errno, "cannot make an event: %m") : 0;
     if (rc == 0)
         rc = http_open(&s->http, &s->http_config, e);
@@ -312,7 +387,7 @@ void serve_close(struct serve *s)
     control_book_close(s->book);
     if (s->wake >= 0)
         close(s->wake);
-    str_done(&s->board);
+    board_text_done(&s->board);
     pthread_mutex_destroy(&s->lock);
     free(s);
 }
@@ -322,9 +397,9 @@ const char *serve_where(const struct serve *s)
     return http_where(s->http);
 }
 
-void serve_board(struct serve *s, struct str *board)
+void serve_board(struct serve *s, struct board_text *board)
 {
-    struct str old;
+    struct board_text old;
 
     pthread_mutex_lock(&s->lock);
     old = s->board;
@@ -332,8 +407,8 @@ void serve_board(struct serve *s, struct str *board)
     s->number++;
     s->trouble = (struct err){ "" };
     pthread_mutex_unlock(&s->lock);
-    *board = (struct str)STR_INIT(old.max);
-    str_done(&old);
+    *board = (struct board_text){ .n = 0 };
+    board_text_done(&old);
 }
 
 void serve_trouble(struct serve *s, const char *why)

@@ -1,8 +1,7 @@
 /* The page of a cluster, and its JSON, in a thread of its own: who looks at it slows nothing. */
 #ifndef BRIM_CMD_CONTROL_SERVE_H
 #define BRIM_CMD_CONTROL_SERVE_H
-#include "base/err.h"
-#include "base/str.h"
+#include "control/board/board.h"
 
 struct serve;
 
@@ -12,6 +11,7 @@ struct serve_config {
     const char *operators; /* of those who may act; NULL: nobody may from here */
     const char *folder;    /* of the book, which is open elsewhere */
     const char *mode;      /* "propose" */
+    bool own;              /* who looks is told names of its own jobs alone */
 };
 
 /* Listen, and serve from now on. The configuration is borrowed. 0, ERR_USAGE, or a negative errno
@@ -22,8 +22,8 @@ void serve_close(struct serve *s);
 /* Where: "127.0.0.1:9411". */
 const char *serve_where(const struct serve *s);
 
-/* Serve this board from now on. Its text is taken: 'board' is empty then. */
-void serve_board(struct serve *s, struct str *board);
+/* Serve this board from now on. It is taken: 'board' is empty then. */
+void serve_board(struct serve *s, struct board_text *board);
 
 /* There is no new one: why. */
 void serve_trouble(struct serve *s, const char *why);

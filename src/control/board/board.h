@@ -63,6 +63,7 @@ struct board_party {
     const char *name;
     int64_t held, idle, waited; /* GPUs */
     size_t running, waiting;    /* jobs */
+    uint32_t uid;               /* of a user */
 };
 
 struct board_parties {
@@ -75,6 +76,12 @@ struct board_reason {
     const char *word; /* Slurm's */
     size_t jobs;
     int64_t devices;
+};
+
+/* What stands between these in a board's text is about that user. */
+struct board_span {
+    int64_t uid;
+    size_t from, to;
 };
 
 struct board {
@@ -94,6 +101,8 @@ struct board {
     struct board_reason reasons[BOARD_REASONS]; /* the last one stands for all others */
     size_t n_reasons;
     struct board_parties accounts, users;
+    struct board_span *spans; /* of the text that was written last, in their order */
+    size_t n_spans;
 };
 
 struct board_scene {
@@ -117,6 +126,21 @@ void board_add_reason(const char *word, struct str *out);
 void board_sentence(const struct board *b, struct str *out);
 
 /* Add its members to an object that is open: bounded, whatever a cluster has. */
-void board_add_json(const struct board *b, struct json *j);
+void board_add_json(struct board *b, struct json *j);
+
+/* That text, which outlives its board. {0} is empty. */
+struct board_text {
+    struct str text; /* its ceiling must be set */
+    struct arena arena;
+    struct board_span *spans;
+    size_t n;
+};
+
+/* Take which parts of it are about whom: when it is written. 0 or -ENOMEM. */
+int board_text_take(struct board_text *to, const struct board *b) CHECK_RESULT;
+
+/* Add it without what is about users but this one: names, and what limits their jobs. */
+void board_text_cut(const struct board_text *t, int64_t uid, struct str *out);
+void board_text_done(struct board_text *t);
 
 #endif

@@ -109,12 +109,22 @@ static void add_job(const struct site_job *x, struct json *j)
 {
     json_int(j, "id", x->id);
     add_label(x, j);
-    json_string(j, "name", x->name);
-    json_string(j, "user", x->user);
-    json_string(j, "account", x->account);
     json_string(j, "partition", x->partition);
     json_int(j, "gpus", x->devices);
     json_int(j, "nodes", x->state == SITE_WAITING ? x->nodes : (int64_t)x->n_parts);
+}
+
+/* What has been written since then is about a user. */
+static void end_span(struct board *b, uint32_t uid, size_t from, struct json *j)
+{
+    str_fail(j->out, board_span(b, uid, from, j->out->len));
+}
+
+static void add_names(const struct site_job *x, struct json *j)
+{
+    json_string(j, "name", x->name);
+    json_string(j, "user", x->user);
+    json_string(j, "account", x->account);
 }
 
 static const char *state_of_job(const struct site_job *x)
@@ -130,7 +140,6 @@ static void add_verdict(const struct board *b, const struct board_job *row, stru
 {
     const struct node_run *run = row->worst;
 
-    json_int(j, "nodes_watched", (int64_t)row->watched);
     if (!run)
         return;
     json_string(j, "severity", severity_text((enum severity)run->severity));
@@ -140,13 +149,14 @@ static void add_verdict(const struct board *b, const struct board_job *row, stru
     json_number(j, "steps_per_s", run->steps_per_s, 4);
 }
 
-static void add_running(const struct board *b, struct json *j)
+static void add_running(struct board *b, struct json *j)
 {
     json_int(j, "running_total", (int64_t)b->n_running);
     json_array(j, "running");
     for (size_t i = 0; i < MIN(b->n_running, BOARD_RUNNING); i++) {
         const struct board_job *row = &b->running[i];
         const struct site_job *x = &b->site->jobs[row->job];
+        size_t from;
 
         json_object(j, NULL);
         add_job(x, j);
@@ -155,7 +165,11 @@ static void add_running(const struct board *b, struct json *j)
         add_moment(j, "end_ms", x->end_ms);
         json_round(j, "busy", row->busy < 0 ? (double)NAN : (double)row->busy / WORK_WHOLE, 3);
         json_round(j, "idle_s", row->idle_ms ? (double)(b->now_ms - row->idle_ms) / 1e3 : 0, 0);
+        json_int(j, "nodes_watched", (int64_t)row->watched);
+        from = j->out->len;
+        add_names(x, j);
         add_verdict(b, row, j);
+        end_span(b, x->uid, from, j);
         json_end(j);
     }
     json_end(j);
@@ -176,12 +190,13 @@ static bool is_expected(const struct board *b, const struct site_job *x)
     return x->start_ms > b->now_ms && x->start_ms < b->now_ms + far_ms;
 }
 
-static void add_queue(const struct board *b, struct json *j)
+static void add_queue(struct board *b, struct json *j)
 {
     json_int(j, "queue_total", (int64_t)b->n_queue);
     json_array(j, "queue");
     for (size_t i = 0; i < MIN(b->n_queue, BOARD_QUEUE); i++) {
         const struct site_job *x = &b->site->jobs[b->queue[i]];
+        size_t from;
 
         json_object(j, NULL);
         add_job(x, j);
@@ -189,6 +204,9 @@ static void add_queue(const struct board *b, struct json *j)
         add_moment(j, "submit_ms", x->submit_ms);
         add_moment(j, "start_ms", is_expected(b, x) ? x->start_ms : 0);
         add_reason(j, x->why);
+        from = j->out->len;
+        add_names(x, j);
+        end_span(b, x->uid, from, j);
         json_end(j);
     }
     json_end(j);
@@ -205,30 +223,51 @@ static void add_queue(const struct board *b, struct json *j)
 
 /* ---- who ---- */
 
-static void add_parties(const struct board_parties *p, const char *key, const char *total,
-                        struct json *j)
+static void add_numbers(const struct board_party *x, struct json *j)
 {
-    json_int(j, total, (int64_t)p->n);
-    json_array(j, key);
-    for (size_t i = 0; i < MIN(p->n, BOARD_PARTIES); i++) {
-        const struct board_party *x = &p->list[i];
+    json_int(j, "held", x->held);
+    json_int(j, "idle", x->idle);
+    json_int(j, "waited", x->waited);
+    json_int(j, "running", (int64_t)x->running);
+    json_int(j, "waiting", (int64_t)x->waiting);
+}
 
+static void add_accounts(const struct board *b, struct json *j)
+{
+    json_int(j, "accounts_total", (int64_t)b->accounts.n);
+    json_array(j, "accounts");
+    for (size_t i = 0; i < MIN(b->accounts.n, BOARD_PARTIES); i++) {
         json_object(j, NULL);
-        json_string(j, "name", x->name);
-        json_int(j, "held", x->held);
-        json_int(j, "idle", x->idle);
-        json_int(j, "waited", x->waited);
-        json_int(j, "running", (int64_t)x->running);
-        json_int(j, "waiting", (int64_t)x->waiting);
+        add_numbers(&b->accounts.list[i], j);
+        json_string(j, "name", b->accounts.list[i].name);
         json_end(j);
     }
     json_end(j);
 }
 
-void board_add_json(const struct board *b, struct json *j)
+static void add_users(struct board *b, struct json *j)
+{
+    json_int(j, "users_total", (int64_t)b->users.n);
+    json_array(j, "users");
+    for (size_t i = 0; i < MIN(b->users.n, BOARD_PARTIES); i++) {
+        const struct board_party *x = &b->users.list[i];
+        size_t from;
+
+        json_object(j, NULL);
+        add_numbers(x, j);
+        from = j->out->len;
+        json_string(j, "name", x->name);
+        end_span(b, x->uid, from, j);
+        json_end(j);
+    }
+    json_end(j);
+}
+
+void board_add_json(struct board *b, struct json *j)
 {
     CLEANUP(str_done) struct str sentence = STR_INIT(TEXT * 4);
 
+    b->n_spans = 0;
     board_sentence(b, &sentence);
     str_fail(j->out, str_error(&sentence));
     json_int(j, "time_ms", b->now_ms);
@@ -240,6 +279,6 @@ void board_add_json(const struct board *b, struct json *j)
     add_nodes(b, j);
     add_running(b, j);
     add_queue(b, j);
-    add_parties(&b->accounts, "accounts", "accounts_total", j);
-    add_parties(&b->users, "users", "users_total", j);
+    add_accounts(b, j);
+    add_users(b, j);
 }

@@ -67,6 +67,8 @@ int board_sum_parties(struct board *b, const struct control_seen *seen)
         account = party(b, &accounts, &b->accounts, j->account);
         add(account, j, idle);
         user = party(b, &users, &b->users, j->user);
+        if (user)
+            user->uid = j->uid;
         add(user, j, idle);
         whole = (account && user) || accounts.data.n == WORK_DATA || users.data.n == WORK_DATA;
     }

@@ -9,6 +9,9 @@ int board_sum_parties(struct board *b, const struct control_seen *seen) CHECK_RE
 /* The jobs that wait, and why (board_queue.c). 0 or -ENOMEM. */
 int board_line_up(struct board *b) CHECK_RESULT;
 
+/* What stands between these in the text is about that user (board_cut.c). 0 or -ENOMEM. */
+int board_span(struct board *b, uint32_t uid, size_t from, size_t to) CHECK_RESULT;
+
 /* What limits those that run (board_runs.c). */
 void board_find_runs(struct board *b, const struct control_answers *answers);
 

@@ -92,10 +92,16 @@ struct http_refusal http_access(const struct http_claims *c, const char *token, 
     return (struct http_refusal){ 0, "" };
 }
 
+bool http_access_operates(const struct http_claims *c, const char *operators)
+{
+    const char *given = bearer_of(c);
+
+    return given && operators && http_access_equal(given, operators);
+}
+
 struct http_refusal http_access_deed(const struct http_claims *c, const char *operators)
 {
     struct http_claims all = *c;
-    const char *given = bearer_of(c);
 
     all.fetch_mode = NULL; /* a form of another site navigates */
     if (strcmp(c->method, "POST") != 0)
@@ -106,7 +112,7 @@ struct http_refusal http_access_deed(const struct http_claims *c, const char *op
         };
     if (is_from_elsewhere(&all))
         return (struct http_refusal){ 403, "pages of other sites are not served\n" };
-    if (!given || !http_access_equal(given, operators))
+    if (!http_access_operates(c, operators))
         return (struct http_refusal){
             401, "the token of operators is needed: send Authorization: Bearer TOKEN\n"
         };

@@ -30,6 +30,9 @@ struct http_refusal http_access(const struct http_claims *c, const char *token, 
  * none. */
 struct http_refusal http_access_deed(const struct http_claims *c, const char *operators);
 
+/* Whether it has that token in its header. */
+bool http_access_operates(const struct http_claims *c, const char *operators);
+
 /* Compare in a time that does not tell where they differ. */
 bool http_access_equal(const char *given, const char *token);
 

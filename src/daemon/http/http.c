@@ -9,6 +9,7 @@
 #include "daemon/http/access.h"
 #include "daemon/http/address.h"
 #include "daemon/http/answer.h"
+#include "daemon/http/caller.h"
 #include "daemon/http/library.h"
 #include "daemon/http/peers.h"
 #include "daemon/http/stream.h"
@@ -208,10 +209,10 @@ static enum MHD_Result answer(struct http *h, struct MHD_Connection *c, const ch
                             h->mhd.lookup_connection_value(c, MHD_HEADER_KIND, "Accept"));
     bool deed = page < config->n_pages && config->pages[page].kind == HTTP_DEED;
     bool login = config->token && !strcmp(url, "/login");
+    bool open = login || (page < config->n_pages && config->pages[page].open) ||
+                http_access_operates(claims, config->operators);
     struct http_refusal no = deed ? http_access_deed(claims, config->operators)
-                                  : http_access(claims, config->token,
-                                                login || (page < config->n_pages &&
-                                                          config->pages[page].open));
+                                  : http_access(claims, config->token, open);
 
     if (no.status)
         return refuse_page(h, c, no.status, no.sentence, deed ? "POST" : "GET, HEAD");
@@ -461,6 +462,17 @@ unsigned http_listeners(const struct http *h, size_t page)
 const char *http_query(const struct http_call *call, const char *name)
 {
     return call->http->mhd.lookup_connection_value(call->connection, MHD_GET_ARGUMENT_KIND, name);
+}
+
+struct http_caller http_caller(const struct http_call *call)
+{
+    const struct http *h = call->http;
+    const struct http_claims claims = claims_of(h, call->connection, MHD_HTTP_METHOD_GET);
+    const union MHD_ConnectionInfo *info = h->mhd.get_connection_info(
+        call->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+    return (struct http_caller){ info ? caller_uid(info->connect_fd) : -1,
+                                 http_access_operates(&claims, h->config->operators) };
 }
 
 void http_reply(struct http_call *call, unsigned status, const char *type, const char *text,

@@ -92,6 +92,13 @@ unsigned http_listeners(const struct http *h, size_t page);
  * not answered. */
 const char *http_query(const struct http_call *call, const char *name);
 
+/* Who has sent a call. */
+struct http_caller {
+    int64_t uid;   /* the user of this machine at the other end; -1: not known, or elsewhere */
+    bool operates; /* with the token of operators */
+};
+struct http_caller http_caller(const struct http_call *call);
+
 /* Answer a call, in the loop's thread; text is copied. type NULL: the page's. The call is gone
  * then; that its client may be gone as well is no concern of the caller. */
 void http_reply(struct http_call *call, unsigned status, const char *type, const char *text,

@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import urllib.error
 import urllib.request
 
@@ -249,6 +250,76 @@ def test_says_when_control_has_gone_and_when_slurm_has(site, browse):
     assert "does not answer" in page.text("#connection")
 
 
+# As an ssh that forwards a port does: connections of one user to another port of this machine.
+FORWARD = """
+import asyncio, sys
+async def pump(r, w):
+    while data := await r.read(65536):
+        w.write(data)
+        await w.drain()
+    w.close()
+async def one(r, w):
+    to_r, to_w = await asyncio.open_connection("127.0.0.1", int(sys.argv[1]))
+    await asyncio.gather(pump(r, to_w), pump(to_r, w), return_exceptions=True)
+async def main():
+    server = await asyncio.start_server(one, "127.0.0.1", 0)
+    print("http://127.0.0.1:%d/" % server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+asyncio.run(main())
+"""
+
+
+@pytest.fixture
+def forward():
+    """forward(url, user): the address at which a process of that user forwards to it."""
+    running = []
+
+    def start(url, user):
+        words = ("setpriv", "--reuid", user, "--clear-groups", sys.executable, "-c", FORWARD)
+        running.append(
+            subprocess.Popen([*words, re.search(r":(\d+)/", url).group(1)], cwd="/",
+                             stdout=subprocess.PIPE, text=True)
+        )
+        return running[-1].stdout.readline().strip()
+
+    yield start
+    for p in running:
+        p.kill()
+        p.wait()
+        p.stdout.close()
+
+
+def test_who_looks_is_told_names_of_its_own_jobs(site, browse, forward):
+    job = site.submit(1, "--hold", "--uid", "nobody", "--job-name", "of-nobody")
+    url = site.control("observe", "x", "--own", *site.operators())
+    told = cluster.wait_for(lambda: board(url), "a board")
+    assert all("name" in j for j in told["queue"] + told["running"] + told["users"])  # root is told
+    nobody, other = forward(url, "nobody"), forward(url, "daemon")
+    names = {j["id"]: j.get("name") for j in board(nobody)["queue"]}
+    assert names[job] == "of-nobody" and set(names.values()) == {"of-nobody", None}
+    assert not [j for j in board(nobody)["running"] if "name" in j or "sentence" in j]
+    assert [u["name"] for u in board(nobody)["users"] if "name" in u] == ["nobody"]
+    assert HOSTILE not in json.dumps(board(other)) and "of-nobody" not in json.dumps(board(other))
+    assert board(other)["sentence"] == board(nobody)["sentence"]
+    text = ask(other + "api/v1/cluster.json", Authorization="Bearer " + OPERATE)[1]
+    assert "of-nobody" in text  # operators are told
+    page = browse(nobody)
+    page.wait("[...document.querySelectorAll('#queue tbody td:nth-child(2)')].some((cell) => "
+              "cell.textContent === 'of-nobody')")
+    assert "not told" in page.texts("#running tbody tr td:nth-child(2)")
+    assert page("said") == []
+    site.end()
+    site.slurm.run("scancel", str(job))
+
+
+def test_actions_tell_names_of_own_jobs(site, forward):
+    url = site.control("observe", "y", "--own", *site.operators())
+    cluster.wait_for(lambda: actions(url)["actions"], "an action")
+    assert {a["user"] for a in actions(url)["actions"]} == {"root"}
+    assert {a["user"] for a in actions(forward(url, "nobody"))["actions"]} == {""}
+    site.end()
+
+
 def refused(url, path, **headers):
     return ask(url + path, "POST", **headers)[0]
 
@@ -283,7 +354,7 @@ def test_who_acts_needs_the_token_of_operators(site):
     for wrong in ("", "?id=", "?id=x", "?id=1%27--"):
         assert ask(url + "api/v1/approve" + wrong, "POST", **good)[0] == 400
     log = (site.folder / ("log-%d" % (len(site.running) - 1))).read_text()
-    assert "all actions were stopped on the page" in log
+    assert "stopped all actions on the page, by uid 0\n" in log
     site.end()
 
 

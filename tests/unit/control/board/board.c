@@ -343,6 +343,70 @@ static void test_hostile(void)
     board_done(&b);
 }
 
+/* What one user may read of a board, as JSON. */
+static const struct json_value *read_cut(const struct board_text *t, int64_t uid, struct arena *a)
+{
+    CLEANUP(str_done) struct str cut = STR_INIT(TEXT_MAX);
+    const struct json_value *root = NULL;
+
+    board_text_cut(t, uid, &cut);
+    is_int(json_read(&root, a, "", str_text(&cut), cut.len, NULL), 0, "what is left is JSON");
+    return root;
+}
+
+static const char *text_of(const struct json_value *root, const char *rows, size_t row,
+                           const char *key)
+{
+    const struct json_value *list = json_get(root, rows);
+    const struct json_value *v = row < list->n_items ? json_get(&list->items[row], key) : NULL;
+
+    return v ? v->text : "(none)";
+}
+
+/* Names of jobs and users stand only in what their users are told. */
+static void test_cut(void)
+{
+    struct board_text t = { .text = STR_INIT(TEXT_MAX) };
+    struct json j = { .out = &t.text, .compact = true };
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    const struct json_value *root;
+    struct scene x;
+    struct board b;
+    struct site_job *job;
+
+    begin(&x);
+    job = add(&x, SITE_RUNNING, 4);
+    give(&x, job, 0, 15);
+    job->uid = 7;
+    job->name = "secret";
+    run_of(&x, 0, 10, 7, "the secret loader is slow");
+    job = add(&x, SITE_WAITING, 2);
+    job->uid = 8;
+    job->user = "bob";
+    make(&x, &b);
+    json_object(&j, NULL);
+    board_add_json(&b, &j);
+    json_end(&j);
+    is_int(board_text_take(&t, &b), 0, "a board's text is taken");
+    board_done(&b);
+    root = read_cut(&t, 7, &a);
+    is_str(text_of(root, "running", 0, "name"), "secret", "a user is told its job's name");
+    is_str(text_of(root, "running", 0, "sentence"), "the secret loader is slow",
+           "a user is told what limits its job");
+    is_str(text_of(root, "queue", 0, "user"), "(none)", "a user is not told whose another job is");
+    is_str(text_of(root, "users", 0, "name"), "ana", "a user finds itself among users");
+    is_str(text_of(root, "users", 1, "name"), "(none)", "a user is not told other users' names");
+    root = read_cut(&t, 8, &a);
+    is_str(text_of(root, "running", 0, "name"), "(none)", "another user is not told the name");
+    is_str(text_of(root, "queue", 0, "user"), "bob", "another user is told of its own job");
+    root = read_cut(&t, -1, &a);
+    is_str(text_of(root, "running", 0, "sentence"), "(none)",
+           "a stranger is not told what limits a job");
+    is_str(text_of(root, "queue", 0, "account"), "(none)", "a stranger is told no account");
+    ok(json_get(root, "gpus")->number == 16, "a stranger is told the sums");
+    board_text_done(&t);
+}
+
 static size_t rows_of(const struct json_value *root, const char *key)
 {
     const struct json_value *v = json_get(root, key);
@@ -406,6 +470,7 @@ int main(void)
     test_reasons();
     test_sentences();
     test_hostile();
+    test_cut();
     test_bounded();
     return done();
 }
