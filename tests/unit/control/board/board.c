@@ -229,6 +229,12 @@ static void test_free(void)
     make(&x, &b);
     is_int(board_used(&b, BOARD_WANTED), 2, "one on each of two nodes fits");
     board_done(&b);
+    x.jobs[4].nodes = NODES + 1;
+    make(&x, &b);
+    is_int(board_used(&b, BOARD_SPLIT), 2,
+           "a job that wants more nodes than are free does not fit");
+    board_done(&b);
+    x.jobs[4].nodes = 2;
     x.jobs[4].kind = "a100";
     make(&x, &b);
     is_int(board_used(&b, BOARD_SPLIT), 2, "a job that wants another kind does not fit");
@@ -414,6 +420,36 @@ static size_t rows_of(const struct json_value *root, const char *key)
     return v ? v->n_items : 0;
 }
 
+/* When Slurm expects jobs to start: what is past, or a year ahead, is not known. */
+static void test_starts(void)
+{
+    static const int64_t day_ms = 86400000;
+    CLEANUP(str_done) struct str text = STR_INIT(TEXT_MAX);
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    struct json j = { .out = &text, .compact = true };
+    const struct json_value *root, *rows;
+    struct scene x;
+    struct board b;
+
+    begin(&x);
+    add(&x, SITE_WAITING, 1)->start_ms = NOW + 3 * day_ms;
+    add(&x, SITE_WAITING, 1)->start_ms = NOW + 365 * day_ms;
+    add(&x, SITE_WAITING, 1)->start_ms = NOW - 1;
+    make(&x, &b);
+    json_object(&j, NULL);
+    board_add_json(&b, &j);
+    json_end(&j);
+    board_done(&b);
+    is_int(json_read(&root, &a, "", str_text(&text), text.len, NULL), 0, "a queue is JSON");
+    rows = json_get(root, "queue");
+    ok(json_get(&rows->items[0], "start_ms")->whole == NOW + 3 * day_ms,
+       "a start that Slurm expects is told");
+    ok(json_get(&rows->items[1], "start_ms")->kind == JSON_NULL,
+       "a start in a year stands for a job without a limit: it is not known");
+    ok(json_get(&rows->items[2], "start_ms")->kind == JSON_NULL,
+       "a start that is past is no start");
+}
+
 /* A cluster may have more of everything than a page shows. */
 static void test_bounded(void)
 {
@@ -469,6 +505,7 @@ int main(void)
     test_queue();
     test_reasons();
     test_sentences();
+    test_starts();
     test_hostile();
     test_cut();
     test_bounded();
