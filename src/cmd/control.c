@@ -395,6 +395,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
     struct session s = { .app = app, .o = values, .token = STR_INIT(TOKEN_MAX) };
     const char *word = operands[0] ? operands[0] : "once";
     size_t i = 0;
+    int rc;
 
     while (words[i] && strcmp(words[i], word) != 0)
         i++;
@@ -406,6 +407,9 @@ static int run(const struct app *app, const void *values, char **operands, struc
                        "them");
     if (i != APPROVE && operands[0] && operands[1])
         return err_set(e, ERR_USAGE, "brim control %s takes nothing behind it", word);
+    rc = page_check(&s.o->page, e);
+    if (rc < 0)
+        return rc;
     s.folder = s.o->directory ? s.o->directory : conf_state(&a, "control");
     if (!s.folder)
         return err_nomem(e);

@@ -23,8 +23,8 @@ def shown():
 
 def asked():
     """Commands of the index that end by themselves, and need nothing but the tree."""
-    serves = r"(up|demo|control|jobs|submit|agent|top|mcp)$"
-    serves += r"|(why|runs|run|report|optimize|profile|bench)\b"
+    serves = r"(up|demo|jobs|submit|agent|top|mcp)$"
+    serves += r"|(control|why|runs|run|report|optimize|profile|bench)\b"
     index = (ROOT / "docs" / "README.md").read_text("utf-8")
     for line in re.findall(r"\| `brim (.*)` \|$", index, re.M):
         if not re.match(serves, line) and not re.search(r"\b[A-Z]{3,}(\.csv)?( |$)|\./", line):

@@ -9,6 +9,7 @@
 #include "cmd/control/serve.h"
 #include "cmd/control/waste_json.h"
 #include "control/board/board.h"
+#include "daemon/http/address.h"
 
 #define DAY_MS (24 * INT64_C(3600000))
 
@@ -33,6 +34,24 @@ static int read_token(const char *file, struct str *text, const char **ret, stru
     return rc;
 }
 
+int page_check(const struct page_opts *o, struct err *e)
+{
+    struct device_prices prices;
+    union http_address address;
+    int rc = device_prices_open(&prices, &o->rates, e);
+
+    device_prices_done(&prices);
+    if (rc < 0)
+        return rc;
+    if (!o->listen)
+        return o->token_file || o->operators_file || o->own || o->rates.price || o->rates.gpu
+                   ? err_usage(e, "--token-file, --operators, --own, --price and --gpu are for "
+                                  "--listen ADDRESS:PORT")
+                   : 0;
+    rc = err_usage_of(http_address_parse(o->listen, &address, e));
+    return rc < 0 ? err_context(e, rc, "--listen: ") : 0;
+}
+
 static int check(const struct serve_config *c, struct err *e)
 {
     if (c->token && c->operators && !strcmp(c->token, c->operators))
@@ -49,10 +68,7 @@ int page_open(struct page **ret, const struct page_config *config, struct err *e
 
     *ret = NULL;
     if (!o->listen)
-        return o->token_file || o->operators_file || o->own || o->rates.price || o->rates.gpu
-                   ? err_usage(e, "--token-file, --operators, --own, --price and --gpu are for "
-                                  "--listen ADDRESS:PORT")
-                   : 0;
+        return 0;
     p = calloc(1, sizeof(*p));
     if (!p)
         return err_nomem(e);

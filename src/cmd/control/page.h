@@ -18,6 +18,10 @@ struct page_config {
     const struct clock *clock;
 };
 
+/* Whether the options are right, as far as that can be told before anything is opened. 0, or
+ * ERR_USAGE with a sentence. */
+int page_check(const struct page_opts *o, struct err *e) CHECK_RESULT;
+
 /* Begin to serve; *ret is NULL where no page is wanted. 0, ERR_USAGE, or a negative errno with a
  * sentence. */
 int page_open(struct page **ret, const struct page_config *config, struct err *e) CHECK_RESULT;
