@@ -166,6 +166,7 @@ function onKey(event) {
     device = 0;
   }
   choose(i + (chosen ? step[0] * layout.across : 0), device);
+  at("chosen").scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
 // One bar of all GPUs, by what they do.

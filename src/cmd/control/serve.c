@@ -187,15 +187,12 @@ static void tell_actions(struct serve *s, struct http_call *call)
 
 static void tell_health(struct serve *s, struct http_call *call)
 {
-    struct err trouble;
+    bool good;
 
     pthread_mutex_lock(&s->lock);
-    trouble = s->trouble;
+    good = !*s->trouble.text;
     pthread_mutex_unlock(&s->lock);
-    if (*trouble.text)
-        reply(call, 503, trouble.text);
-    else
-        reply(call, 200, "ok");
+    reply(call, good ? 200 : 503, good ? "ok" : "the last look failed: the log tells why");
 }
 
 /* ---- what is done ---- */

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import urllib.error
@@ -240,7 +241,7 @@ def test_fits_a_phone(site, browse):
     site.end()
 
 
-def test_says_when_control_has_gone_and_when_slurm_has(site, browse):
+def test_says_when_control_has_gone(site, browse):
     url = site.control("observe", "g")
     page = browse(url)
     page.wait("document.querySelectorAll('#queue tbody tr').length === 2")
@@ -388,6 +389,21 @@ def test_other_sites_cannot_act(site, browse):
         .then((answer) => answer.ok, () => false)))""" % (url, OPERATE)
     assert page.get(code) == [False, False]
     assert actions(url)["stopped"] is False
+    site.end()
+
+
+def test_says_when_slurm_is_away(site, browse):
+    url = site.control("observe", "u", "--patience", "1s")
+    page = browse(url)
+    page.wait("document.querySelectorAll('#queue tbody tr').length > 0")
+    os.kill(site.slurm.pids()["slurmctld"], signal.SIGKILL)
+    page.wait("!document.querySelector('#notice').hidden")
+    assert page.text("#notice").startswith("there is no news: ")
+    assert ask(url + "healthz")[0] == 503
+    assert page.texts("#queue tbody tr")  # what was known stays
+    site.slurm.tell("start", "slurmctld")
+    page.wait("document.querySelector('#notice').hidden")
+    assert ask(url + "healthz")[0] == 200
     site.end()
 
 
