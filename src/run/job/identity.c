@@ -41,6 +41,24 @@ static void add_key(struct identity *i, const char *text)
     i->key[len] = 0;
 }
 
+/* A step of Slurm. Numbers of jobs are a cluster's own, and a job that is requeued keeps its
+ * number, and those of its steps. */
+static void add_slurm(struct identity *i, char *const *env, const char *job, const char *step)
+{
+    const char *cluster = environ_get(env, "SLURM_CLUSTER_NAME");
+    const char *restart = environ_get(env, "SLURM_RESTART_COUNT");
+
+    i->unique = true;
+    add_key(i, "slurm-");
+    add_key(i, cluster ? cluster : "");
+    add_key(i, cluster ? "-" : "");
+    add_key(i, job);
+    add_key(i, ".");
+    add_key(i, step);
+    add_key(i, restart ? "-" : "");
+    add_key(i, restart ? restart : "");
+}
+
 void identity_read(struct identity *i, char *const *env, int parent)
 {
     static const char *const ranks[NAMES_MAX] = { "RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK",
@@ -69,9 +87,7 @@ void identity_read(struct identity *i, char *const *env, int parent)
         add_key(i, "mpi-");
         add_key(i, pmix ? pmix : ompi);
     } else if (slurm && step && environ_get(env, "SLURM_PROCID")) {
-        i->unique = true;
-        snprintf(text, sizeof(text), "slurm-%s.%s", slurm, step);
-        add_key(i, text);
+        add_slurm(i, env, slurm, step);
     } else if (port) {
         snprintf(text, sizeof(text), "master-%s-%d", port, parent);
         add_key(i, text);

@@ -205,6 +205,7 @@ static bool take_slurm(struct meeting_place *p, char *const *env)
     const char *list = environ_get(env, "SLURM_STEP_NODELIST");
     int rank = environ_number(env, "SLURM_PROCID"), tasks = environ_number(env, "SLURM_NTASKS");
     int nodes = environ_number(env, "SLURM_STEP_NUM_NODES");
+    const char *restart = environ_get(env, "SLURM_RESTART_COUNT");
 
     if (!id || !step || rank < 0 || tasks <= 1)
         return false;
@@ -213,7 +214,8 @@ static bool take_slurm(struct meeting_place *p, char *const *env)
     p->role = role_of(rank);
     list = list ? list : environ_get(env, "SLURM_JOB_NODELIST");
     meeting_place_first_host(list ? list : "", p->host);
-    snprintf(p->job, sizeof(p->job), "slurm %.100s.%.100s", id, step);
+    snprintf(p->job, sizeof(p->job), "slurm %.100s.%.100s%s%.20s", id, step, restart ? "-" : "",
+             restart ? restart : "");
     return true;
 }
 

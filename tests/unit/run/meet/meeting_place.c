@@ -89,6 +89,10 @@ static void test_variables(void)
              "train.py");
     ok(is(&p, "gpu07", MEETING_FOLLOWS) && p.multi, "Slurm's first node is the place");
     is_str(p.job, "slurm 17.0", "a step of Slurm is the job");
+    p = find(NULL,
+             "SLURM_JOB_ID=17 SLURM_STEP_ID=0 SLURM_PROCID=1 SLURM_NTASKS=2 SLURM_RESTART_COUNT=2",
+             "train.py");
+    is_str(p.job, "slurm 17.0-2", "a job that was requeued is another one");
     p = find(NULL, "SLURM_JOB_ID=17 SLURM_STEP_ID=0 SLURM_PROCID=0 SLURM_NTASKS=1", "train.py");
     ok(!p.several, "one task alone meets nobody");
     p = find(NULL,
