@@ -12,6 +12,7 @@
 #include "cmd/run/card.h"
 #include "cmd/runs/diff.h"
 #include "diagnose/verdict/judge.h"
+#include "model/job/slurm_job.h"
 #include "model/signal/quantity.h"
 #include "run/archive/archive.h"
 #include "run/archive/figures.h"
@@ -37,6 +38,7 @@ struct runs {
     const struct app *app;
     const struct runs_opts *o;
     const char *folder;
+    const char *job; /* list those of this job of Slurm; NULL: all */
     struct str list; /* names, each ending with a NUL */
 };
 
@@ -94,6 +96,14 @@ static void add_gain(const struct run *r, struct str *out)
     str_fail(out, str_error(&gain));
 }
 
+static void add_slurm(const struct run *r, struct str *out)
+{
+    struct slurm_job j;
+
+    if (slurm_job_of(r, &j))
+        str_addf(out, "  job %s", slurm_job_say(&j).text);
+}
+
 static void add_line(const struct run *r, const struct run_figures *f, const struct verdict *v,
                      struct str *out)
 {
@@ -106,7 +116,15 @@ static void add_line(const struct run *r, const struct run_figures *f, const str
         add_cause(v, out);
         add_gain(r, out);
     }
+    add_slurm(r, out);
     str_add_char(out, '\n');
+}
+
+static bool is_of(const struct run *r, const char *job)
+{
+    struct slurm_job j;
+
+    return slurm_job_of(r, &j) && slurm_job_is(&j, job);
 }
 
 /* What cannot be read is told on stderr and left out. */
@@ -125,6 +143,8 @@ static int list_one(const struct runs *r, const char *id, struct json *j, struct
         return rc;
     if (rc == -ENODATA)
         return 0; /* its observer found the disk full */
+    if (rc == 0 && r->job && !is_of(&run, r->job))
+        return 0;
     if (rc < 0) {
         say("brim runs", e.text);
         return 0;
@@ -145,10 +165,13 @@ static int list(const struct runs *r, char **operands, struct err *e)
 {
     CLEANUP(str_done) struct str out = STR_INIT(OUTPUT_MAX);
     struct json j = JSON_INIT(&out);
+    size_t head;
     int rc = 0;
 
-    if (operands[0] && operands[1])
-        return err_usage(e, "list takes no run, not '%.100s'", operands[1]);
+    if (operands[0] && operands[1] && !r->job)
+        return err_usage(e, "list takes no run but job:N, not '%.100s'", operands[1]);
+    if (r->job && operands[2])
+        return err_usage(e, "list takes one job, not '%.100s' too", operands[2]);
     if (r->o->json) {
         json_object(&j, NULL);
         json_string(&j, "schema", "brim.runs.v1");
@@ -157,6 +180,7 @@ static int list(const struct runs *r, char **operands, struct err *e)
         str_addf(&out, "%-22s %-*s %-*s %9s  %-20s %9s %11s  %s\n", "run", BEGIN, "began (UTC)",
                  NAME, "name", "time", "end", "steps", "rate", "limited by");
     }
+    head = out.len;
     EACH_RUN(r, id)
     if (rc == 0)
         rc = list_one(r, id, r->o->json ? &j : NULL, &out);
@@ -168,6 +192,9 @@ static int list(const struct runs *r, char **operands, struct err *e)
     } else if (!r->list.len) {
         str_reset(&out);
         str_add(&out, "no run is kept yet: brim run -- COMMAND\n");
+    } else if (r->job && out.len == head) {
+        str_reset(&out);
+        str_addf(&out, "no run of Slurm's job %.100s is kept here\n", r->job);
     }
     return cmd_print(&out, r->o->json, e);
 }
@@ -260,7 +287,10 @@ static int rm(const struct runs *r, char **operands, struct err *e)
 }
 
 static const struct cmd_sub subs[] = {
-    { "list", "", "the runs that are kept", { "runs list", "runs list --json=runs.json" } },
+    { "list",
+      "[JOB]",
+      "the runs that are kept, or those of a job of Slurm (job:17)",
+      { "runs list job:17", "runs list --json=runs.json" } },
     { "diff",
       "A B",
       "what differs between two runs: rates, stages of a step, the environment",
@@ -287,6 +317,8 @@ static int run(const struct app *app, const void *values, char **operands, struc
         return err_nomem(e);
     if (r.o->older_ns > 0 && !operands[0])
         return err_usage(e, "--older is for rm: brim runs rm --older 30d");
+    if (operands[0] && operands[1] && !strncmp(operands[1], RUNS_JOB, strlen(RUNS_JOB)))
+        r.job = operands[1] + strlen(RUNS_JOB);
     rc = runs_list(r.folder, &r.list, e);
     if (rc == 0 && (!operands[0] || !strcmp(operands[0], "list")))
         rc = list(&r, operands, e);
@@ -302,11 +334,12 @@ static int run(const struct app *app, const void *values, char **operands, struc
 
 const struct cmd cmd_runs = {
     .name = "runs",
-    .args = "[list | diff A B | rm ID...]",
+    .args = "[list [JOB] | diff A B | rm ID...]",
     .summary = "the runs that are kept: list, compare, remove",
     .about =
-        "Runs are named by their id, the start of one, their name, or 'last'. diff tells what\n"
-        "differs between two: rates, where a step's time goes, the environment.",
+        "Runs are named by their id, the start of one, their name, the job of Slurm that they are\n"
+        "of (job:17, job:17.0, job:15_3), or 'last'. diff tells what differs between two: rates,\n"
+        "where a step's time goes, the environment.",
     .subs = subs,
     .opts = opts,
     .defaults = &defaults,

@@ -100,7 +100,9 @@ const struct cmd cmd_why = {
     .args = "[RUN]",
     .summary = "say what limits a run, what that costs, and what to do next",
     .about =
-        "Judge a run: the last one, or that of an id, the start of one, a name or a folder.\n"
+        "Judge a run: the last one, or that of an id, the start of one, a name, a folder, or a "
+        "job\n"
+        "of Slurm (job:17).\n"
         "Causes come in order of what they cost, each with what was measured. Of a run of\n"
         "'brim optimize' it begins with what was gained, and causes are of what came after the\n"
         "last setting that was kept. With --live, judge a job that runs: the last minute of it\n"

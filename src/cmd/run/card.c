@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "cmd/common/load_run.h"
+#include "cmd/common/slurm_json.h"
 #include "cmd/common/tuning_json.h"
 #include "diagnose/verdict/judge.h"
 #include "model/signal/quantity.h"
@@ -227,6 +228,7 @@ int run_card_json_in(const struct run *r, const struct verdict *verdict, const c
     json_string(j, "folder", r->folder);
     json_string(j, "user", r->user);
     json_string(j, "host", r->host);
+    slurm_json(r, j);
     json_string(j, "end", ends[r->end]);
     json_int(j, "status", r->status);
     json_int(j, "begin_ms", r->begin_ns / NS_PER_MS);

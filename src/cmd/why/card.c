@@ -5,11 +5,13 @@
 
 #include "base/str.h"
 #include "base/json.h"
+#include "cmd/common/slurm_json.h"
 #include "cmd/common/tuning_json.h"
 #include "cmd/why/where.h"
+#include "model/job/slurm_job.h"
 #include "model/signal/quantity.h"
 
-enum { LABEL = 10, WIDTH_LEAST = 40, GAINED_MAX = 64 << 10 };
+enum { LABEL = 10, WIDTH_LEAST = 40, GAINED_MAX = 64 << 10, NAME_MAX_B = 4096 };
 
 /* Seconds without the end of a step, and the same as a multiple of the longest step: then something
  * stands still. */
@@ -122,6 +124,21 @@ static void add_live(struct str *out, const struct why_live *live, unsigned colu
     add_lines(out, "still", text, columns, false);
 }
 
+/* Which job of Slurm it is of. */
+static void add_slurm(struct str *out, const struct run *r, unsigned columns)
+{
+    CLEANUP(str_done) struct str text = STR_INIT(NAME_MAX_B);
+    struct slurm_job j;
+
+    if (!slurm_job_of(r, &j))
+        return;
+    str_addf(&text, "job %s", slurm_job_say(&j).text);
+    if (j.name)
+        str_addf(&text, " (%s)", j.name);
+    add_lines(out, "slurm", str_text(&text), columns, false);
+    str_fail(out, str_error(&text));
+}
+
 /* How it ended, unless as it should. */
 static void add_end(struct str *out, const struct run *r, unsigned columns)
 {
@@ -181,6 +198,7 @@ void why_card(const struct run *r, const struct verdict *v, const struct why_liv
         str_addf(out, "  %s", r->name);
     str_addf(out, "  %zu rank%s", r->n_ranks, str_plural(r->n_ranks));
     str_add_char(out, '\n');
+    add_slurm(out, r, columns);
     if (live)
         add_live(out, live, columns);
     else
@@ -242,6 +260,7 @@ void why_json(const struct run *r, const struct verdict *v, const struct why_liv
     json_string(&j, "schema", "brim.verdict.v1");
     json_string(&j, "run", r->id);
     json_string(&j, "name", r->name);
+    slurm_json(r, &j);
     if (live)
         add_json_live(&j, live);
     tuning_json(r, &j);

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/str.h"
+#include "model/job/slurm_job.h"
 #include "model/signal/quantity.h"
 #include "render/report/report_private.h"
 #include "render/report/stats.h"
@@ -51,12 +52,15 @@ static void add_measured(struct report *p, const char *name, enum run_signal s,
 static void add_run(struct report *p)
 {
     const struct run *r = p->run;
+    struct slurm_job slurm;
 
     begin_table(p, "The run");
     report_row(p, "command", r->command);
     report_row(p, "folder", r->folder);
     report_row(p, "user", r->user);
     report_row(p, "host", r->host);
+    if (slurm_job_of(r, &slurm))
+        report_row(p, "job of Slurm", slurm_job_say(&slurm).text);
     add_begin(p);
     if (r->n_ranks)
         report_row(p, "framework", r->ranks[0].framework);

@@ -53,7 +53,10 @@ int run_load_about(const char *folder, struct run *out, struct err *e) CHECK_RES
  * errno; no folder is no run. */
 int runs_list(const char *runs, struct str *out, struct err *e) CHECK_RESULT;
 
-/* The folder of a run: by its id, the start of one, its name (the youngest of that name), a
+/* What the name of a job of Slurm begins with: "job:17". */
+#define RUNS_JOB "job:"
+
+/* The folder of a run: by its id, the start of one, its name or job (the youngest of these), a
  * path, or "" or "last" for the youngest. -ENOENT with a sentence. */
 int runs_find(const char *runs, const char *which, struct str *folder, struct err *e) CHECK_RESULT;
 

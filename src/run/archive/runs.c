@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/opt.h"
+#include "model/job/slurm_job.h"
 #include "run/archive/archive.h"
 
 enum { RUNS_MAX = 100000 };
@@ -90,7 +91,16 @@ int runs_list(const char *runs, struct str *out, struct err *e)
     return str_error(out) ? err_nomem(e) : 0;
 }
 
-static bool has_name(const char *runs, const char *id, const char *name)
+/* "job:17": of that job of Slurm. */
+static bool is_of_job(const struct run *r, const char *which)
+{
+    struct slurm_job j;
+
+    return !strncmp(which, RUNS_JOB, strlen(RUNS_JOB)) && slurm_job_of(r, &j) &&
+           slurm_job_is(&j, which + strlen(RUNS_JOB));
+}
+
+static bool is_called(const char *runs, const char *id, const char *name)
 {
     char folder[PATH_MAX];
     struct run r;
@@ -98,7 +108,8 @@ static bool has_name(const char *runs, const char *id, const char *name)
 
     if (snprintf(folder, sizeof(folder), "%s/%s", runs, id) >= (int)sizeof(folder))
         return false;
-    is = run_load_about(folder, &r, NULL) == 0 && r.name && !strcmp(r.name, name);
+    is = run_load_about(folder, &r, NULL) == 0 &&
+         ((r.name && !strcmp(r.name, name)) || is_of_job(&r, name));
     run_done(&r);
     return is;
 }
@@ -126,6 +137,11 @@ static int not_found(const char *runs, const struct str *list, const char *which
         if (add_name(&names, id) < 0 || (r.name && add_name(&names, r.name) < 0))
             return err_nomem(e);
     }
+    if (!strncmp(which, RUNS_JOB, strlen(RUNS_JOB)))
+        return err_set(e, -ENOENT,
+                       "no run of Slurm's job %.100s is kept here ('brim runs' lists "
+                       "what is)",
+                       which + strlen(RUNS_JOB));
     near = opt_nearest(which, names.n, name_at, &names);
     if (near)
         return err_set(e, -ENOENT, "there is no run '%.100s' (did you mean '%.100s'?)", which,
@@ -211,7 +227,7 @@ int runs_find(const char *runs, const char *which, struct str *folder, struct er
         return err_set(e, -ENOENT, "%zu runs start with '%s' ('brim runs' lists them)", n, which);
     for (const char *id = str_text(&list); !found && id < str_text(&list) + list.len;
          id += strlen(id) + 1)
-        same = has_name(runs, id, which) ? id : same;
+        same = is_called(runs, id, which) ? id : same;
     if (!found)
         found = same;
     if (!found)

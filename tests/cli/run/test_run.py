@@ -55,6 +55,12 @@ class Runs:
             universal_newlines=True, timeout=60
         )
 
+    def why(self, which):
+        return subprocess.run(
+            [BRIM, "why", which], env=self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            universal_newlines=True, timeout=60
+        )
+
     def all(self):
         done = self.command("--json")
         assert done.returncode == 0, done.stderr
@@ -432,6 +438,27 @@ def test_observers_of_one_job_share_a_run(runs, launcher):
     assert [j.wait(60) for j in jobs] == [0, 0]
     (one,) = runs.all()
     assert one["ranks"] == 2 and one["steps"] == 60 and one["end"] == "exited"
+
+
+def test_runs_of_a_job_of_slurm(runs):
+    """One requeue keeps number and step, and is another run; each is found by what squeue shows."""
+    two = dict(SLURM_JOB_ID="17", SLURM_STEP_ID="0", SLURM_NTASKS="2", SLURM_PROCID="0",
+               SLURM_JOB_NAME="res\033[31mnet")
+    task = dict(SLURM_JOB_ID="19", SLURM_ARRAY_JOB_ID="18", SLURM_ARRAY_TASK_ID="3")
+    for env in (two, dict(two, SLURM_RESTART_COUNT="1"), task):
+        assert runs.run("true", env=env).returncode == 0
+    listed = [line.split("  job ")[1] for line in runs.command().stdout.splitlines()[1:]]
+    assert sorted(listed) == ["17.0", "17.0, requeue 1", "18_3"]
+    told = json.loads(runs.command("list", "job:17", "--json").stdout)["runs"]
+    first, second = sorted(told, key=lambda r: r["slurm"]["requeued"])
+    shown = {"job": 17, "step": 0, "requeued": 0, "name": "res?[31mnet", "cluster": None}
+    assert first["slurm"] == shown and second["slurm"] == dict(shown, requeued=1)
+    assert first["id"] != second["id"]
+    assert runs.command("list", "job:18").stdout.count("  job 18_3") == 1
+    assert runs.command("list", "job:4").stdout == "no run of Slurm's job 4 is kept here\n"
+    assert "  slurm     job 17.0, requeue 1 (res?[31mnet)\n" in runs.why(second["id"]).stdout
+    assert "  slurm     job 18_3\n" in runs.why("job:18_3").stdout
+    assert "no run of Slurm's job 4 is kept here" in runs.why("job:4").stderr
 
 
 def test_a_job_that_cuts_off_its_ring(runs):

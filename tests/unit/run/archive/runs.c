@@ -71,6 +71,16 @@ static void test_find(const char *root)
            "where nothing is near, the list is");
     is_str(found(root, "hidden"), "there is no run 'hidden' ('brim runs' lists them)",
            "a hidden folder is no run");
+    folder_text(root, "20260102-000000-0009/part-n-1.ini",
+                "[run]\nversion = 1\nid = 20260102-000000-0009\nhost = n\nname = train.py\n"
+                "[note]\nnote = env.SLURM_JOB_ID=17\n[note]\nnote = env.SLURM_STEP_ID=2\n");
+    is_str(found(root, "job:17"), "20260102-000000-0009", "a run is found by its job of Slurm");
+    is_str(found(root, "job:17.2"), "20260102-000000-0009", "a run is found by the job's step");
+    is_str(found(root, "job:17.1"),
+           "no run of Slurm's job 17.1 is kept here ('brim runs' lists what is)",
+           "a run of another step is not found");
+    is_str(found(root, "17"), "there is no run '17' ('brim runs' lists them)",
+           "a job's number alone is no run");
     is_str(found(root, "a/b"), "a/b", "a path is taken as it is");
 }
 
