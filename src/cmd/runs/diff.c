@@ -36,14 +36,6 @@ static size_t fill_rows(const struct run_figures *a, const struct run_figures *b
     return n;
 }
 
-static const char *note_of(const struct run *r, const char *name)
-{
-    for (size_t i = r->n_environment; i-- > 0;)
-        if (!strcmp(r->environment[i].name, name))
-            return r->environment[i].value;
-    return NULL;
-}
-
 static void diff_note(struct json *j, struct str *out, const char *name, const char *a,
                       const char *b)
 {
@@ -66,9 +58,9 @@ static void diff_notes(struct json *j, struct str *out, const struct run *a, con
     diff_note(j, out, "host", a->host, b->host);
     for (size_t i = 0; i < a->n_environment; i++)
         diff_note(j, out, a->environment[i].name, a->environment[i].value,
-                  note_of(b, a->environment[i].name));
+                  run_environment(b, a->environment[i].name));
     for (size_t i = 0; i < b->n_environment; i++)
-        if (!note_of(a, b->environment[i].name))
+        if (!run_environment(a, b->environment[i].name))
             diff_note(j, out, b->environment[i].name, NULL, b->environment[i].value);
 }
 

@@ -8,19 +8,19 @@ void run_done(struct run *r)
     *r = (struct run){ .id = NULL };
 }
 
-const char *run_note(const struct run_rank *r, const char *name)
-{
-    for (size_t i = r->n_notes; i-- > 0;)
-        if (!strcmp(r->notes[i].name, name))
-            return r->notes[i].value;
-    return NULL;
-}
-
 const char *run_environment(const struct run *r, const char *name)
 {
     for (size_t i = r->n_environment; i-- > 0;)
         if (r->environment[i].name && !strcmp(r->environment[i].name, name))
             return r->environment[i].value;
+    return NULL;
+}
+
+const char *run_note(const struct run_rank *r, const char *name)
+{
+    for (size_t i = r->n_notes; i-- > 0;)
+        if (!strcmp(r->notes[i].name, name))
+            return r->notes[i].value;
     return NULL;
 }
 

@@ -147,11 +147,12 @@ struct run {
 
 void run_done(struct run *r);
 
+/* The value of a note of its environment: "env.OMP_NUM_THREADS"; NULL when there is none. The last
+ * one of a name counts. */
+const char *run_environment(const struct run *r, const char *name);
+
 /* The value of a note; NULL when there is none. The last one of a name counts. */
 const char *run_note(const struct run_rank *r, const char *name);
-
-/* The same of the run's environment: "env.SLURM_JOB_ID". */
-const char *run_environment(const struct run *r, const char *name);
 
 /* What is in force under a knob's name: as brim optimize has set it for good, else the rank's note,
  * which is of its start. NULL: neither. */

@@ -11,17 +11,9 @@
 enum { DIGITS = 18 };
 #define STEP_SPECIAL 0xfffffff0u
 
-static const char *variable(const struct run *r, const char *name)
-{
-    for (size_t i = 0; i < r->n_environment; i++)
-        if (!strcmp(r->environment[i].name, name))
-            return r->environment[i].value;
-    return NULL;
-}
-
 static bool number(const struct run *r, const char *name, uint64_t *ret)
 {
-    const char *text = variable(r, name);
+    const char *text = run_environment(r, name);
 
     return text && parse_u64(text, ret) == 0 && *ret <= INT64_MAX;
 }
@@ -39,8 +31,8 @@ bool slurm_job_of(const struct run *r, struct slurm_job *ret)
         j.task = (int64_t)n;
     if (!number(r, "env.SLURM_RESTART_COUNT", &j.restarts))
         j.restarts = 0;
-    j.name = variable(r, "env.SLURM_JOB_NAME");
-    j.cluster = variable(r, "env.SLURM_CLUSTER_NAME");
+    j.name = run_environment(r, "env.SLURM_JOB_NAME");
+    j.cluster = run_environment(r, "env.SLURM_CLUSTER_NAME");
     *ret = j;
     return true;
 }

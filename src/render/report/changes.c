@@ -13,14 +13,6 @@ enum { ROWS = 60, COLUMNS = 200 };
 /* Changes below that are not coloured: runs of the same job differ by as much. */
 static const double notable = 0.03;
 
-static const char *environment_of(const struct run *r, const char *name)
-{
-    for (size_t i = r->n_environment; i-- > 0;)
-        if (r->environment[i].name && !strcmp(r->environment[i].name, name))
-            return r->environment[i].value;
-    return NULL;
-}
-
 static void add_value(struct report *p, const char *value)
 {
     str_add(p->out, "<td>");
@@ -56,10 +48,10 @@ static size_t add_environment(struct report *p, const struct run *of, bool only,
     for (size_t i = 0; i < of->n_environment; i++) {
         const char *name = of->environment[i].name, *before, *now;
 
-        if (!name || environment_of(of, name) != of->environment[i].value)
+        if (!name || run_environment(of, name) != of->environment[i].value)
             continue;
-        before = environment_of(p->last, name);
-        now = environment_of(p->run, name);
+        before = run_environment(p->last, name);
+        now = run_environment(p->run, name);
         if (same(before, now) || (only && now))
             continue;
         if (shown == room) {
