@@ -13,7 +13,9 @@
 #include "cmd/optimize/goal_option.h"
 #include "cmd/optimize/job.h"
 #include "cmd/optimize/machine.h"
+#include "cmd/optimize/once.h"
 #include "cmd/run/live_status.h"
+#include "cmd/run/options.h"
 #include "run/job/binding.h"
 #include "run/job/environ.h"
 
@@ -146,6 +148,22 @@ static int find_others(const struct optimize_opts *o, struct optimize_beginning 
     return 0;
 }
 
+/* The job as brim run would run it, with what was found before. */
+static int run_with(const struct app *app, const struct optimize_opts *o, const char *profile,
+                    char **operands, struct err *e)
+{
+    const struct run_opts r = { .quiet = o->quiet,
+                                .name = o->name,
+                                .json = o->json,
+                                .fake = o->fake,
+                                .profile = profile,
+                                .knobs = o->knobs,
+                                .meet = o->meet,
+                                .interval_ns = o->interval_ns };
+
+    return run_command(app, &r, operands, e);
+}
+
 static int run(const struct app *app, const void *values, char **operands, struct err *e)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
@@ -171,6 +189,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
                                  .job = { .env = b.job.env, .argv = operands } };
     struct optimize_machine machine;
     struct meet meet = { .on = false };
+    const char *profile = NULL;
     int rc = optimize_check(o, operands, e);
 
     live_status_init(&live, app->clock);
@@ -185,6 +204,11 @@ static int run(const struct app *app, const void *values, char **operands, struc
         return job_step_aside(&x.job, e);
     }
     rc = find_others(o, &b, &meet, e);
+    /* On several nodes each brim would decide for itself: there all ranks are asked. */
+    if (rc == 0 && o->once && !meet.place.multi)
+        rc = optimize_once(&a, o, operands, conf_environment(), &profile, e);
+    if (rc == 0 && profile)
+        return run_with(app, o, profile, operands, e);
     if (rc == 0)
         rc = optimize_machine_begin(&a, &machine, !meet.on && optimize_allows(o, "privileged"),
                                     &talk, e);
@@ -213,7 +237,7 @@ const struct cmd cmd_optimize = {
         "which is faster. What pays is kept, all else is taken back. Each trial is told in a\n"
         "line; the card at the end says what was changed and by how much, what was rejected, and\n"
         "what remains. What was kept is written to a profile for the next runs of the job, which\n"
-        "the next 'brim optimize' of it tries again first.\n"
+        "the next 'brim optimize' of it tries again first; with --once it is run with that alone.\n"
         "Settings that need a restart are only named, unless --restarts allows it: then the job\n"
         "is ended early, short runs decide between them, and the job is started again.\n"
         "With --allow privileged, settings of this machine are tried as well: the limit of power\n"

@@ -12,11 +12,11 @@
 #include "cmd/common/fake_option.h"
 #include "cmd/common/find_shim.h"
 #include "cmd/common/load_run.h"
-#include "cmd/common/meet_option.h"
 #include "cmd/common/terminal_text.h"
 #include "cmd/optimize/machine.h"
 #include "cmd/run/card.h"
 #include "cmd/run/live_status.h"
+#include "cmd/run/options.h"
 #include "cmd/run/profile.h"
 #include "cmd/run/start_job.h"
 #include "run/job/environ.h"
@@ -24,13 +24,6 @@
 #include "run/watch/observe.h"
 
 enum { CARD_MAX = 1 << 20 };
-
-struct run_opts {
-    bool quiet, profile_anyway;
-    const char *name, *json, *fake, *profile, *knobs;
-    struct meet_option meet;
-    int64_t interval_ns;
-};
 
 static const struct opt opts[] = {
     { OPT_STRING, 0, "name", offsetof(struct run_opts, name), "NAME",
@@ -177,11 +170,10 @@ static int finish(const struct run_opts *o, const struct profile_settings *job,
     return seen->exit;
 }
 
-static int run(const struct app *app, const void *values, char **operands, struct err *e)
+int run_command(const struct app *app, const struct run_opts *o, char **operands, struct err *e)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
     CLEANUP(live_status_done) struct live_status live;
-    const struct run_opts *o = values;
     struct job_talk talk = { "brim run", o->quiet };
     const struct shim shim = find_shim(&a, environ_get(conf_environment(), "BRIM_PLUGINS"));
     struct beginning b = { .job = { .env = conf_environment(), .argv = operands } };
@@ -230,6 +222,11 @@ static int run(const struct app *app, const void *values, char **operands, struc
         return err_nomem(e);
     rc = observe(&config, &seen, &why);
     return finish(o, &b.job, &seen, rc, &why, e);
+}
+
+static int run(const struct app *app, const void *values, char **operands, struct err *e)
+{
+    return run_command(app, values, operands, e);
 }
 
 const struct cmd cmd_run = {

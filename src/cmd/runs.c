@@ -96,6 +96,16 @@ static void add_gain(const struct run *r, struct str *out)
     str_fail(out, str_error(&gain));
 }
 
+/* The profile whose settings it began with. */
+static void add_profile(const struct run *r, struct str *out)
+{
+    const char *profile = run_environment(r, "profile");
+    const char *file = profile ? strstr(profile, " (") : NULL;
+
+    if (file && run_environment(r, "profile.applied"))
+        str_addf(out, "  profile %.*s", (int)(file - profile), profile);
+}
+
 static void add_slurm(const struct run *r, struct str *out)
 {
     struct slurm_job j;
@@ -116,6 +126,7 @@ static void add_line(const struct run *r, const struct run_figures *f, const str
         add_cause(v, out);
         add_gain(r, out);
     }
+    add_profile(r, out);
     add_slurm(r, out);
     str_add_char(out, '\n');
 }

@@ -29,6 +29,8 @@ const struct opt optimize_options[] = {
       "what the run and its profile are called (the script's name)" },
     { OPT_STRING, 'p', "profile", offsetof(struct optimize_opts, profile), "PROFILE",
       "try its settings first, again (the one of this job, if there is one)" },
+    { OPT_FLAG, 0, "once", offsetof(struct optimize_opts, once), NULL,
+      "try nothing where this job has a profile of this machine: run it with that" },
     { OPT_STRING, 0, "save-profile", offsetof(struct optimize_opts, save), "FILE",
       "write what was kept there, not to the state folder", .file = OPT_PROFILE },
     { OPT_STRING, 0, "knobs", offsetof(struct optimize_opts, knobs), "FILE",
@@ -89,6 +91,10 @@ int optimize_check(const struct optimize_opts *o, char **argv, struct err *e)
         return err_usage(e, "--undo takes no command");
     if (o->undo)
         return 0;
+    if (o->once && o->save)
+        return err_usage(e,
+                         "--once keeps what it finds where it looks for it: leave --save-profile "
+                         "out, or --once");
     if (!argv[0] || !*argv[0])
         return err_usage(e, "a command is needed: brim optimize -- COMMAND...");
     for (size_t i = 0; i < o->allow.n; i++)

@@ -4,7 +4,7 @@
 #include "cmd/common/meet_option.h"
 
 struct optimize_opts {
-    bool quiet, undo;
+    bool quiet, undo, once;
     struct opt_list allow, named;
     const char *goal, *price_hour, *price_kwh, *name, *json, *save, *profile, *knobs, *fake;
     struct meet_option meet;

@@ -211,6 +211,17 @@ static void json_hosts(const struct run *r, struct json *j)
     json_end(j);
 }
 
+/* Of a run that had one. */
+static void json_profile(const struct run *r, struct json *j)
+{
+    const char *profile = run_environment(r, "profile");
+
+    if (!profile)
+        return;
+    json_string(j, "profile", profile);
+    json_string(j, "profile_applied", run_environment(r, "profile.applied"));
+}
+
 int run_card_json_in(const struct run *r, const struct verdict *verdict, const char *key,
                      struct json *j)
 {
@@ -229,6 +240,7 @@ int run_card_json_in(const struct run *r, const struct verdict *verdict, const c
     json_string(j, "user", r->user);
     json_string(j, "host", r->host);
     slurm_json(r, j);
+    json_profile(r, j);
     json_string(j, "end", ends[r->end]);
     json_int(j, "status", r->status);
     json_int(j, "begin_ms", r->begin_ns / NS_PER_MS);

@@ -195,6 +195,65 @@ def test_nested_and_unobserved(state):
     assert "OMP_NUM_THREADS=4" in done.stdout
 
 
+# ---- brim optimize --once ----
+
+SHOW = ("python3", "-c", "import os; print(os.environ.get('BRIM_KNOBS'))")
+
+
+def key_of(*words):
+    """As brim makes it of a command whose words name no file."""
+    value = 0xcbf29ce484222325
+    for byte in b"".join(w.encode() + b"\0" for w in words):
+        value = (value ^ byte) * 0x100000001b3 % 2 ** 64
+    return "%016x" % value
+
+
+def test_what_was_found_once_is_enough(state):
+    """The job's own profile by itself, with the run as brim run makes it."""
+    state.add("other", key="0123456789abcdef")
+    state.add("net", key=key_of(*SHOW))
+    done = state.brim("optimize", "--once", "--name", "mine", "--", *SHOW)
+    assert done.stdout == "loader.workers=13;optimizer.accumulation=8\n", done.stderr
+    assert "brim run: profile net: loader.workers=13, threads.openmp=4" in done.stderr
+    (run,) = json.loads(state.out("runs", "--json"))["runs"]
+    assert run["name"] == "mine" and run["profile"] == "net (net-%s.ini)" % key_of(*SHOW)
+    assert run["profile_applied"] == "loader.workers=13, threads.openmp=4, batch.accumulation=8"
+    assert state.out("runs").endswith("  profile net\n")
+    done = state.brim("optimize", "--once", "-q", "--", *SHOW)
+    assert (done.stdout.count("loader.workers=13"), done.stderr) == (1, "")
+
+
+@pytest.mark.parametrize("head, settings", [
+    (dict(machine="8 x H100-SXM5-80GB"), SETTINGS), (dict(versions="python 2.7"), SETTINGS),
+    (dict(key="0123456789abcdef"), SETTINGS), ({}, ""), ({}, "[loader.workers]\nvalue = 1"),
+], ids=["machine", "versions", "job", "empty", "damaged"])
+def test_what_was_found_elsewhere_is_not_enough(state, head, settings):
+    """The job is optimized, beginning with its own settings."""
+    path = state.add("net", settings, **dict(dict(key=key_of(*SHOW)), **head))
+    path.chmod(0o666 if "value = 1" in settings[-9:] else 0o600)
+    done = state.brim("optimize", "--once", "--", *SHOW)
+    assert (done.returncode, done.stdout) == (0, "None\n"), done.stderr
+    assert "brim run: " not in done.stderr and "nothing could be tried" in done.stderr
+
+
+def test_a_profile_that_is_named_once(state):
+    state.add("net", key="0123456789abcdef")
+    done = state.brim("optimize", "--once", "-p", "net", "--", *SHOW)
+    assert done.stdout == "None\n", done.stderr  # it is of another job
+    done = state.brim("optimize", "--once", "-p", "nte", "--", *SHOW)
+    one_line(done, 1, "there is no profile 'nte' (did you mean net?)")
+
+
+def test_on_several_nodes_all_ranks_are_asked(state):
+    """Each of their brims would decide for itself."""
+    state.add("net", key=key_of(*SHOW))
+    nodes = dict(SLURM_JOB_ID="7", SLURM_STEP_ID="0", SLURM_NTASKS="2", SLURM_PROCID="0",
+                 SLURM_STEP_NUM_NODES="2", SLURM_STEP_NODELIST="n[0-1]")
+    assert state.brim("optimize", "--once", "--", *SHOW, env=nodes).stdout == "None\n"
+    nodes.update(SLURM_STEP_NUM_NODES="1", SLURM_STEP_NODELIST="n0")
+    assert "workers=13" in state.brim("optimize", "--once", "--", *SHOW, env=nodes).stdout
+
+
 @pytest.mark.parametrize("text, words", [
     ("[profile]\nnmae = x\n", ":2: unknown key 'nmae' (did you mean name?)"),
     ("nothing\n", ":1:"),
