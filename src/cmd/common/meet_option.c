@@ -22,8 +22,10 @@ int meet_option(const struct meet_option_about *about, struct meet *ret, struct 
         return rc;
     rc = meeting_key_read(&ret->key, environ_get(about->env, "BRIM_TOKEN"),
                           about->option->token_file, &why);
-    /* In a job of Slurm, where MUNGE is mostly: nothing is to be set. */
-    if (rc == 0 && p->multi && environ_get(about->env, "SLURM_JOB_ID") && munge_answers()) {
+    /* In a job of Slurm, where MUNGE is mostly: nothing is to be set. On one node who only looks
+     * needs nobody: there all write to the same run. */
+    if (rc == 0 && (p->multi || about->asks) && environ_get(about->env, "SLURM_JOB_ID") &&
+        munge_answers()) {
         ret->key = (struct meeting_key){ .by_munge = true };
         rc = 1;
     }
