@@ -42,7 +42,8 @@ enum { BRIM, ELASTIC, SIGNAL, OPTIONS };
 
 /* Slurm keeps their addresses, and wants to be able to write. */
 static char texts[OPTIONS][3][96] = {
-    { "brim", "PROFILE", "run each task under brim run, with a profile of settings" },
+    { "brim", "PROFILE",
+      "run each task under brim run, with a profile of settings; optimize: find one" },
     { "brim-elastic", "MIN-MAX", "the job goes on with MIN to MAX nodes (BRIM_ELASTIC)" },
     { "brim-checkpoint-signal", "SIG[@SECONDS]",
       "what makes the job save, and how long that takes (BRIM_CHECKPOINT_SIGNAL)" },

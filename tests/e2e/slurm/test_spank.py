@@ -147,7 +147,17 @@ def test_a_profile(plugged):
     assert "brim run: profile " in one.run("srun", "-n1", "--brim=%s" % profile, "true")[2]
     status, said, why = one.run("srun", "-N2", "-n2", "--brim=nosuch", "echo", "here")
     assert (status, said) == (0, "here\nhere\n")
-    assert why.count("nosuch: no profile that brim can read on this node; the tasks run") == 1
+    for node in ("n0", "n1"):  # of each: another one may have it
+        assert why.count("nosuch: no profile that brim can read on %s; its tasks run" % node) == 1
+
+
+def test_a_brim_that_is_too_old_to_optimize(plugged, tmp_path):
+    old = tmp_path / "brim"
+    old.write_text('#!/bin/sh\n[ "$1" = run ] || exit 2\nshift\necho "old $@"\n')
+    old.chmod(0o755)
+    _, said, why = plugged(brim=str(old)).run("srun", "-n1", "-w", "n1", "--brim=optimize", "true")
+    assert said == "old -- true\n"
+    assert why.count("brim: optimize: no word of the brim on n1; its tasks run without it\n") == 1
 
 
 def test_several_programs_run_as_they_are(plugged):
