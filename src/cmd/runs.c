@@ -349,8 +349,8 @@ const struct cmd cmd_runs = {
     .summary = "the runs that are kept: list, compare, remove",
     .about =
         "Runs are named by their id, the start of one, their name, the job of Slurm that they are\n"
-        "of (job:17, job:17.0, job:15_3), or 'last'. diff tells what differs between two: rates,\n"
-        "where a step's time goes, the environment.",
+        "of (job:17, job:17.0, job:15_3, job:NAME), or 'last'. diff tells what differs between\n"
+        "two: rates, where a step's time goes, the environment.",
     .subs = subs,
     .opts = opts,
     .defaults = &defaults,

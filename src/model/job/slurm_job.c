@@ -67,6 +67,8 @@ bool slurm_job_is(const struct slurm_job *j, const char *which)
 {
     uint64_t job, task, step;
 
+    if (j->name && !strcmp(j->name, which))
+        return true;
     if (!take(&which, &job))
         return false;
     if (*which == '_') {

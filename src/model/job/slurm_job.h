@@ -23,7 +23,7 @@ bool slurm_job_of(const struct run *r, struct slurm_job *ret);
 struct slurm_job_text slurm_job_say(const struct slurm_job *j);
 
 /* Whether it is the one that a user means: "17" (also all tasks of an array), "17.0", "15_3",
- * "15_3.0". */
+ * "15_3.0", or the job's name. */
 bool slurm_job_is(const struct slurm_job *j, const char *which);
 
 #endif

@@ -455,6 +455,7 @@ def test_runs_of_a_job_of_slurm(runs):
     assert first["slurm"] == shown and second["slurm"] == dict(shown, requeued=1)
     assert first["id"] != second["id"]
     assert runs.command("list", "job:18").stdout.count("  job 18_3") == 1
+    assert runs.command("list", "job:res?[31mnet").stdout.count("  job 17.0") == 2
     assert runs.command("list", "job:4").stdout == "no run of Slurm's job 4 is kept here\n"
     assert "  slurm     job 17.0, requeue 1 (res?[31mnet)\n" in runs.why(second["id"]).stdout
     assert "  slurm     job 18_3\n" in runs.why("job:18_3").stdout

@@ -25,6 +25,7 @@ static struct run run_of(char copy[256], struct run_note notes[NOTES_MAX], const
 
 #define JOB "env.SLURM_JOB_ID=17 "
 #define STEP JOB "env.SLURM_STEP_ID=0 "
+#define NAMED JOB "env.SLURM_JOB_NAME=rows "
 #define TASK STEP "env.SLURM_ARRAY_JOB_ID=15 env.SLURM_ARRAY_TASK_ID=3 "
 
 static void test_said(void)
@@ -92,7 +93,9 @@ static void test_meant(void)
         { TASK, "17", true },      { TASK, "15", true },      { TASK, "15_3", true },
         { TASK, "15_3.0", true },  { TASK, "15_3.1", false }, { TASK, "15_2", false },
         { TASK, "17_3", false },   { TASK, "15_", false },    { TASK, "15.0", true },
-        { TASK, "3", false },      { STEP, "-17", false },    { STEP, "0", false },
+        { NAMED, "rows", true },   { NAMED, "17", true },     { NAMED, "row", false },
+        { NAMED, "", false },      { TASK, "3", false },      { STEP, "-17", false },
+        { STEP, "0", false },
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
