@@ -20,6 +20,9 @@ import tempfile
 
 import inject
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "jobs"))
+import slurm_twice  # noqa: E402
+
 BRIM = os.path.abspath(os.environ["BRIM"])
 PYTHON = "/usr/bin/python3"
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -274,6 +277,21 @@ class Bench:
             differ += said != plain or not kept(card["optimize"])
         line("optimize: jobs that are not as untouched", differ, "", "<= 0", "of 3; " + told(card))
 
+    def case_slurm(self):
+        """The same script submitted twice, with srun --brim=optimize: from begin to end of srun."""
+        seen = slurm_twice.rounds(self.work, BRIM, self.a.rounds)
+        if seen is None:
+            return say("slurm: skipped: no Slurm, or not root (Debian: slurm-wlm, munge)")
+        for (untouched, first, second), _ in seen:
+            say("slurm: %.1f s untouched, %.1f s first, %.1f s second" % (untouched, first, second))
+        note = "median of %d" % len(seen)
+        for name, i, limit in (("first", 1, ""), ("untouched", 0, ">= 2")):
+            gain = statistics.median(took[i] / took[2] for took, _ in seen)
+            line("optimize: second submission to the %s" % name, gain, "times", limit, note)
+        differ = sum(not same for _, same in seen)
+        line("optimize: submissions, weights that differ", differ, "", "<= 0", note)
+        return None
+
     def case_wrong(self):
         """Four workers that seek and read in one open file."""
         env = self.environment({"OMP_NUM_THREADS": "1", "PYTHONPATH": SHIM})
@@ -287,12 +305,14 @@ class Bench:
 
 
 CASES = ["latency", "epochs", "cpu", "blas", "link", "fast_link", "well", "demo", "equal", "wrong"]
+CASES += ["slurm"]
 
 
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--only", default="", help="of: " + ", ".join(CASES))
     p.add_argument("--pairs", type=int, default=6)
+    p.add_argument("--rounds", type=int, default=5, help="of submissions to Slurm")
     p.add_argument("--seconds", type=float, default=30, help="of each job with nothing to gain")
     a = p.parse_args()
     if subprocess.run([PYTHON, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode:
