@@ -204,9 +204,8 @@ static int run(const struct app *app, const void *values, char **operands, struc
         return job_step_aside(&x.job, e);
     }
     rc = find_others(o, &b, &meet, e);
-    /* On several nodes each brim would decide for itself: there all ranks are asked. */
-    if (rc == 0 && o->once && !meet.place.multi)
-        rc = optimize_once(&a, o, operands, conf_environment(), &profile, e);
+    if (rc == 0 && o->once)
+        rc = optimize_once(&a, o, operands, meet.place.multi, &profile, e);
     if (rc == 0 && profile)
         return run_with(app, o, profile, operands, e);
     if (rc == 0)

@@ -135,6 +135,14 @@ struct beginning {
     struct run_profile profile;
 };
 
+static bool on_several_nodes(const struct run_opts *o, char *const *argv)
+{
+    struct meeting_place place;
+
+    return meeting_place_find(&place, o->meet.place, conf_environment(), argv, NULL) == 0 &&
+           place.multi;
+}
+
 static int take_profile(struct arena *a, const struct run_opts *o, struct job_talk *talk, bool shim,
                         struct beginning *to, struct err *e)
 {
@@ -142,6 +150,7 @@ static int take_profile(struct arena *a, const struct run_opts *o, struct job_ta
                                              .knobs = o->knobs,
                                              .shim = shim,
                                              .anyway = o->profile_anyway,
+                                             .several = on_several_nodes(o, to->job.argv),
                                              .say = tell_first,
                                              .arg = talk };
 

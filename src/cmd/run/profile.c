@@ -121,6 +121,7 @@ int run_profile(struct arena *a, const struct run_profile_about *about, struct p
     how.tree = tree;
     how.knobs = &knobs;
     how.safe_only = differs && !about->anyway;
+    how.alone = about->several && !about->anyway;
     if (about->anyway || !(differs & JOB_MACHINE))
         rc = apply(a, about, &p, &how, io, e);
     if (rc == 0 && add_notes(a, &p, str_text(&path), io, io->n_applied > 0, ret) < 0)

@@ -9,6 +9,7 @@ struct run_profile_about {
     const char *knobs; /* a file that declares more; NULL */
     bool shim;         /* there is one for Python */
     bool anyway;       /* whatever differs */
+    bool several;      /* nodes that the job is on */
     /* Tell the user a sentence. */
     void (*say)(void *arg, const char *sentence);
     void *arg;
@@ -22,9 +23,9 @@ struct run_profile {
 };
 
 /* Apply the profile to *io, env and argv of the job. On another machine than it was found on
- * nothing is applied; for another job, or with other versions, what may change numbers is left. All
- * that is not applied is told. Texts live in a. 0, or a negative errno with a sentence when there
- * is no such profile or it is damaged. */
+ * nothing is applied; for another job, or with other versions, what may change numbers is left, and
+ * on several nodes what all ranks must have. All that is not applied is told. Texts live in a. 0,
+ * or a negative errno with a sentence when there is no such profile or it is damaged. */
 int run_profile(struct arena *a, const struct run_profile_about *about, struct profile_settings *io,
                 struct run_profile *ret, struct err *e) CHECK_RESULT;
 

@@ -57,6 +57,7 @@ struct knob {
     enum knob_effect effect;
     enum knob_risk risk;
     bool rounds; /* a safe one that may change the last digits: sums in another order */
+    bool common; /* all ranks of a job have to have it, or none */
     struct condition needs;
     const char *needs_text; /* ""; for people */
     const char *undo;       /* how it is taken back, for people */

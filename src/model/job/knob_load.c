@@ -12,11 +12,25 @@ enum { LIST_MAX = 32 };
 static const double number_max = 1e9; /* ends of ranges; exact as doubles and as "%.0f" */
 static const char declares[] = "knob.";
 
-enum key { WHAT, VALUES, APPLY, TARGET, EFFECT, RISK, NEEDS, UNDO, FLAG, ROUNDS, RATE, KEYS };
+enum key {
+    WHAT,
+    VALUES,
+    APPLY,
+    TARGET,
+    EFFECT,
+    RISK,
+    NEEDS,
+    UNDO,
+    FLAG,
+    ROUNDS,
+    RANKS,
+    RATE,
+    KEYS
+};
 static const char *const keys[KEYS] = {
     [WHAT] = "what",     [VALUES] = "values", [APPLY] = "apply", [TARGET] = "target",
     [EFFECT] = "effect", [RISK] = "risk",     [NEEDS] = "needs", [UNDO] = "undo",
-    [FLAG] = "flag",     [ROUNDS] = "rounds", [RATE] = "rate",
+    [FLAG] = "flag",     [ROUNDS] = "rounds", [RANKS] = "ranks", [RATE] = "rate",
 };
 
 struct loader {
@@ -167,6 +181,12 @@ static int set_needs(struct loader *l, const struct ini_entry *at, struct err *e
     return rc == -EINVAL ? err_context(e, rc, "%s:%d: ", at->file, at->line) : rc;
 }
 
+static int set_ranks(struct knob *k, const struct ini_entry *at, struct err *e)
+{
+    k->common = !strcmp(at->value, "all");
+    return k->common || !strcmp(at->value, "each") ? 0 : bad(at, e, "'ranks' is all or each");
+}
+
 static int set_rounds(struct knob *k, const struct ini_entry *at, struct err *e)
 {
     k->rounds = !strcmp(at->value, "yes");
@@ -264,6 +284,8 @@ static int set_key(struct loader *l, const struct ini_entry *at, struct err *e)
         return set_text(l, &k->target, at, e);
     case VALUES:
         return set_values(l, at, e);
+    case RANKS:
+        return set_ranks(k, at, e);
     case ROUNDS:
         return set_rounds(k, at, e);
     case NEEDS:

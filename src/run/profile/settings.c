@@ -286,6 +286,10 @@ static int apply_one(struct work *w, const struct profile_setting *s)
         return left(w, s, "%s", why.text);
     if (k->risk != KNOB_SAFE && w->about->safe_only)
         return left(w, s, "it may change what is computed, and was found for another job");
+    if (k->common && w->about->alone)
+        return left(w, s,
+                    "all ranks must have it, and this brim does not know what those on other "
+                    "nodes have (--profile-anyway applies it)");
     switch (k->apply) {
     case KNOB_ENV:
         return apply_env(w, s, k);

@@ -14,6 +14,7 @@ struct profile_settings_about {
     const char *cpus;           /* that the job may use, as the kernel lists them */
     bool shim;                  /* there is one for Python: else what it sets is left */
     bool safe_only;             /* leave what may change the numbers that come out */
+    bool alone;                 /* ranks elsewhere may not have it: leave what all must have */
 };
 
 /* In: env and argv, of the job as it is. Out: all of it; what is new is in the arena, the rest is

@@ -244,14 +244,32 @@ def test_a_profile_that_is_named_once(state):
     one_line(done, 1, "there is no profile 'nte' (did you mean net?)")
 
 
-def test_on_several_nodes_all_ranks_are_asked(state):
-    """Each of their brims would decide for itself."""
-    state.add("net", key=key_of(*SHOW))
-    nodes = dict(SLURM_JOB_ID="7", SLURM_STEP_ID="0", SLURM_NTASKS="2", SLURM_PROCID="0",
-                 SLURM_STEP_NUM_NODES="2", SLURM_STEP_NODELIST="n[0-1]")
-    assert state.brim("optimize", "--once", "--", *SHOW, env=nodes).stdout == "None\n"
-    nodes.update(SLURM_STEP_NUM_NODES="1", SLURM_STEP_NODELIST="n0")
-    assert "workers=13" in state.brim("optimize", "--once", "--", *SHOW, env=nodes).stdout
+NODES = dict(SLURM_JOB_ID="7", SLURM_STEP_ID="0", SLURM_NTASKS="2", SLURM_PROCID="0",
+             SLURM_STEP_NUM_NODES="2", SLURM_STEP_NODELIST="n[0-1]")
+ONE = dict(NODES, SLURM_STEP_NUM_NODES="1", SLURM_STEP_NODELIST="n0")
+
+
+def test_on_several_nodes_ranks_have_what_is_their_own(state):
+    """What all must have could be missing on another node: a job would hang."""
+    state.add("net")
+    seen, said = state.run("-p", "net", env=NODES)
+    assert seen["BRIM_KNOBS"] == "loader.workers=13" and seen["OMP_NUM_THREADS"] == "4"
+    assert said[1].startswith("brim run: batch.accumulation=8 is left: all ranks must have it")
+    seen, _ = state.run("-p", "net", "--profile-anyway", env=NODES)
+    assert seen["BRIM_KNOBS"] == "loader.workers=13;optimizer.accumulation=8"
+    assert state.run("-p", "net", env=ONE)[0]["BRIM_KNOBS"] == seen["BRIM_KNOBS"]
+
+
+def test_once_on_several_nodes(state):
+    """Else all ranks are asked, as brim optimize does."""
+    path = state.add("net", key=key_of(*SHOW))
+    once = ("optimize", "--once", "--", *SHOW)
+    assert state.brim(*once, env=NODES).stdout == "None\n"
+    assert "accumulation=8" in state.brim(*once, env=ONE).stdout
+    path.unlink()
+    own = "[loader.workers]\nvalue = 13\n[mine]\nvalue = 1\n"
+    state.add("net", own, key=key_of(*SHOW))
+    assert state.brim(*once, env=NODES).stdout == "loader.workers=13\n"
 
 
 @pytest.mark.parametrize("text, words", [

@@ -24,8 +24,8 @@ enum { LOG = 4096 };
 extern const struct cmd cmd_run;
 
 static struct {
-    bool nested, no_shim, alone;
-    int profile_rc, meet_rc, load_rc, judge_rc, card_rc, json_rc, print_rc;
+    bool nested, no_shim, alone, several;
+    int several_rc, profile_rc, meet_rc, load_rc, judge_rc, card_rc, json_rc, print_rc;
     int observe_rc, exit, rank;
     bool started, stored, leads;
     const char *why;
@@ -89,9 +89,9 @@ int run_profile(struct arena *a, const struct run_profile_about *about, struct p
     static char *argv[] = { job, NULL }, *env[] = { var, NULL };
 
     (void)a;
-    add("profile(%s%s%s%s%s) ", about->which, about->knobs ? ", " : "",
+    add("profile(%s%s%s%s%s%s) ", about->which, about->knobs ? ", " : "",
         about->knobs ? about->knobs : "", about->shim ? ", shim" : "",
-        about->anyway ? ", anyway" : "");
+        about->anyway ? ", anyway" : "", about->several ? ", several" : "");
     about->say(about->arg, "of the profile");
     io->argv = argv;
     io->env = env;
@@ -99,6 +99,15 @@ int run_profile(struct arena *a, const struct run_profile_about *about, struct p
     ret->notes[0] = (struct run_note){ "profile", "fast" };
     ret->n_notes = 1;
     return made.profile_rc < 0 ? err_set(e, made.profile_rc, "no profile") : 0;
+}
+
+int meeting_place_find(struct meeting_place *ret, const char *option, char *const *env,
+                       char *const *argv, struct err *e)
+{
+    (void)env;
+    (void)e;
+    ret->multi = made.several && !option && argv[0];
+    return made.several_rc;
 }
 
 int meet_option(const struct meet_option_about *about, struct meet *ret, struct err *e)
@@ -376,6 +385,13 @@ static void test_profile(void)
            "profile(p, shim) 'of the profile' recover observe(tuned with K=1 as - on 0-3, 1000 ms, "
            "/state/runs, 1 notes, shim, told of) noted(fast) = 3",
            "a profile changes the job, and is noted");
+    made.several = made.nested = true;
+    is_str(run("job"), "profile(p, shim, several) 'of the profile' aside(tuned) = 126",
+           "a profile is told that the job is on several nodes");
+    made.several_rc = -EINVAL;
+    is_str(run("job"), "profile(p, shim) 'of the profile' aside(tuned) = 126",
+           "where a job is started that nobody knows the place of, it is on one node");
+    made.several = made.nested = false;
     option("knobs", "k");
     option("profile-anyway", "yes");
     made.rank = 1;

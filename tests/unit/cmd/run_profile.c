@@ -16,6 +16,7 @@ enum { LOG = 4096 };
 static struct {
     const char *key, *machine, *versions; /* of here */
     const char *applied[3], *left[3];
+    bool several;
     int knobs_rc, key_rc, find_rc, load_rc, apply_rc;
 } made;
 
@@ -89,8 +90,9 @@ int profile_settings_apply(struct arena *a, const struct profile *p,
                            struct err *e)
 {
     (void)a;
-    add("apply(%s on %s%s%s%s) ", p->name, about->cpus, about->shim ? ", shim" : "",
-        about->safe_only ? ", safe" : "", about->tree && about->knobs ? "" : ", nothing known");
+    add("apply(%s on %s%s%s%s%s) ", p->name, about->cpus, about->shim ? ", shim" : "",
+        about->safe_only ? ", safe" : "", about->alone ? ", alone" : "",
+        about->tree && about->knobs ? "" : ", nothing known");
     io->applied = made.applied;
     io->left = made.left;
     for (io->n_applied = 0; made.applied[io->n_applied];)
@@ -134,7 +136,7 @@ static const char *use(bool shim, bool anyway, const char *knobs)
     static char job[] = "train", var[] = "A=1";
     static char *argv[] = { job, NULL }, *env[] = { var, NULL };
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
-    struct run_profile_about about = { "fast", knobs, shim, anyway, say, did };
+    struct run_profile_about about = { "fast", knobs, shim, anyway, made.several, say, did };
     struct profile_settings io = { .env = env, .argv = argv };
     struct run_profile ret = { .n_notes = 9 };
     struct err e = { "" };
@@ -190,6 +192,17 @@ static void test_here(void)
            "a profile of which nothing is applied is told, and noted");
 }
 
+static void test_several_nodes(void)
+{
+    usual();
+    made.several = true;
+    is_str(use(true, false, NULL),
+           FIND "apply(fast on 0-7, shim, alone) 'profile fast: a=1, b=2' " NOTES,
+           "on several nodes a brim is alone with its profile");
+    is_str(use(true, true, NULL), FIND "apply(fast on 0-7, shim) 'profile fast: a=1, b=2' " NOTES,
+           "on several nodes all is applied where the user says so");
+}
+
 static void test_elsewhere(void)
 {
     usual();
@@ -238,6 +251,7 @@ int main(void)
 {
     setenv("STATE_DIRECTORY", "/state", 1);
     test_here();
+    test_several_nodes();
     test_elsewhere();
     test_failures();
     return done();

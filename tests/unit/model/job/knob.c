@@ -25,6 +25,7 @@ static const struct {
     { "[a]\napply = magic\n",
       "f:2: 'apply' is env, shim, flag, launcher, binding, device or script" },
     { "[a]\neffect = later\n", "f:2: 'effect' is live, epoch or restart" },
+    { "[a]\nranks = some\n", "f:2: 'ranks' is all or each" },
     { "[a]\nrounds = perhaps\n", "f:2: 'rounds' is yes or no" },
     { "[a]\nvalues = 1,,2\n",
       "f:2: a value is 1 to 63 printable letters but ';'; values are parted by commas" },

@@ -157,7 +157,8 @@ static void test_long_name(void)
 /* What a knob has where its file says nothing, and what it says. */
 static void test_defaults(void)
 {
-    static const char own[] = "[a]\n" ALL "needs = b > 1\nrounds = yes\n[b]\n" ALL "rounds = no\n";
+    static const char own[] = "[a]\n" ALL "needs = b > 1\nrounds = yes\n"
+                              "ranks = all\n[b]\n" ALL "rounds = no\nranks = each\n";
     static const char declared[] = "[knob.c]\nflag = -c\nvalues = 1\n"
                                    "[knob.d]\nflag = -d\nvalues = 1\nwhat = w\nundo = u\n";
     CLEANUP(knobs_done) struct knobs k = { .count = 0 };
@@ -166,6 +167,7 @@ static void test_defaults(void)
     is_int(knobs_load(&k, "f", own, strlen(own), &e), 0, "two knobs are read: %s", e.text);
     is_str(declare(&k, declared, &e), "", "two more are declared");
     ok(k.list[0].rounds && !k.list[1].rounds, "a knob rounds, or does not");
+    ok(k.list[0].common && !k.list[1].common, "all ranks must have it, or each for itself");
     ok(k.list[0].apply == KNOB_DEVICE && k.list[0].effect == KNOB_EPOCH &&
            k.list[0].risk == KNOB_PRIVILEGED && !k.list[0].declared,
        "a knob has its words");

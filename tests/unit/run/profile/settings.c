@@ -396,6 +396,27 @@ static void test_shim_and_risk(const struct bench *b)
     arena_done(&r.a);
 }
 
+/* Ranks of other nodes may not have it: some settings are a rank's own. */
+static void test_alone(const struct bench *b)
+{
+    char job[] = "job", *env[] = { NULL }, *argv[] = { job, NULL };
+    struct result r = { .a = ARENA_INIT, .job = { .env = env, .argv = argv } };
+    const struct profile_settings_about how = { .shim = true, .alone = true };
+
+    is_int(apply(&r, b, "ddp.bucket", "16", how), 0, "what all ranks must have is taken");
+    is_str(r.job.left[0],
+           "ddp.bucket=16 is left: all ranks must have it, and this brim does not know what those "
+           "on other nodes have (--profile-anyway applies it)",
+           "what all ranks must have is left with its reason");
+    is_int(apply(&r, b, "loader.workers", "2", how), 0, "what is a rank's own is taken");
+    is_str(environ_get(r.job.env, "BRIM_KNOBS"), "loader.workers=2", "what is its own is applied");
+    is_int(apply(&r, b, "ddp.bucket", "16", (struct profile_settings_about){ .shim = true }), 0,
+           "what all ranks must have is taken on one node");
+    is_str(environ_get(r.job.env, "BRIM_KNOBS"), "loader.workers=2;ddp.bucket_cap_mb=16",
+           "what all ranks must have is applied on one node");
+    arena_done(&r.a);
+}
+
 /* ---- libraries ---- */
 
 static void test_blas(const struct bench *b)
@@ -647,6 +668,7 @@ int main(void)
     test_ones(&b);
     test_flag(&b);
     test_behind(&b);
+    test_alone(&b);
     test_shim_and_risk(&b);
     test_blas(&b);
     test_malloc(&b);
