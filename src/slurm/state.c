@@ -9,7 +9,9 @@
 
 enum { NODE_BASE = 15, NODE_UNKNOWN = 0, NODE_DOWN = 1, NODE_IDLE = 2, NODE_ALLOCATED = 3 };
 enum { NODE_ERROR = 4, NODE_MIXED = 5, NODE_FUTURE = 6 };
-enum { JOB_BASE = 255, JOB_PENDING = 0, JOB_RUNNING = 1, JOB_SUSPENDED = 2 };
+enum { JOB_BASE = 255, JOB_PENDING = 0, JOB_RUNNING = 1, JOB_SUSPENDED = 2, JOB_COMPLETED = 3 };
+enum { JOB_CANCELLED = 4, JOB_FAILED = 5, JOB_TIMEOUT = 6, JOB_NODE_FAIL = 7, JOB_PREEMPTED = 8 };
+enum { JOB_BOOT_FAIL = 9, JOB_DEADLINE = 10, JOB_NO_MEMORY = 11 };
 
 #define NODE_RESERVED BIT(5)
 #define NODE_DRAIN BIT(9)
@@ -56,20 +58,13 @@ static const struct word node_words[] = {
 };
 
 static const struct word job_words[] = {
-    { "pending", JOB_PENDING },
-    { "running", JOB_RUNNING },
-    { "suspended", JOB_SUSPENDED },
-    { "completed", 3 },
-    { "cancelled", 4 },
-    { "failed", 5 },
-    { "timeout", 6 },
-    { "node_fail", 7 },
-    { "preempted", 8 },
-    { "boot_fail", 9 },
-    { "deadline", 10 },
-    { "out_of_memory", 11 },
-    { "configuring", JOB_CONFIGURING },
-    { "completing", JOB_COMPLETING },
+    { "pending", JOB_PENDING },         { "running", JOB_RUNNING },
+    { "suspended", JOB_SUSPENDED },     { "completed", JOB_COMPLETED },
+    { "cancelled", JOB_CANCELLED },     { "failed", JOB_FAILED },
+    { "timeout", JOB_TIMEOUT },         { "node_fail", JOB_NODE_FAIL },
+    { "preempted", JOB_PREEMPTED },     { "boot_fail", JOB_BOOT_FAIL },
+    { "deadline", JOB_DEADLINE },       { "out_of_memory", JOB_NO_MEMORY },
+    { "configuring", JOB_CONFIGURING }, { "completing", JOB_COMPLETING },
 };
 
 /* By number; those of later releases are the same up to here. */
@@ -126,6 +121,28 @@ uint8_t slurm_state_of_job(uint32_t state)
         return SITE_SUSPENDED;
     default:
         return SITE_ENDED;
+    }
+}
+
+uint8_t slurm_state_outcome(uint32_t state)
+{
+    switch (state & JOB_BASE) {
+    case JOB_PENDING:
+    case JOB_RUNNING:
+    case JOB_SUSPENDED:
+        return SITE_NOT_ENDED;
+    case JOB_COMPLETED:
+        return SITE_DONE;
+    case JOB_CANCELLED:
+        return SITE_CANCELLED;
+    case JOB_TIMEOUT:
+    case JOB_DEADLINE:
+        return SITE_TIMEOUT;
+    case JOB_NODE_FAIL:
+    case JOB_BOOT_FAIL:
+        return SITE_LOST;
+    default:
+        return SITE_FAILED;
     }
 }
 

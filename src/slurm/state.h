@@ -9,6 +9,9 @@ void slurm_state_of_node(uint32_t state, struct site_node *ret);
 /* An enum site_job_state. */
 uint8_t slurm_state_of_job(uint32_t state);
 
+/* An enum site_job_outcome. */
+uint8_t slurm_state_outcome(uint32_t state);
+
 /* The bits of a word: "IDLE", "DRAIN"; of several joined by '+'; 0 for those that are not known. */
 uint32_t slurm_state_node_bits(const char *words);
 uint32_t slurm_state_job_bits(const char *words);

@@ -162,15 +162,18 @@ int slurm_take_job(struct site *s, const struct slurm_raw_job *raw, int64_t now_
     j->qos = always(raw->qos);
     j->comment = some(raw->comment);
     j->note = some(raw->note);
+    j->after = some(raw->dependency);
     j->wanted = some(raw->wanted);
     j->avoided = some(raw->avoided);
     j->features = some(raw->features);
     j->state = slurm_state_of_job(raw->state);
+    j->outcome = slurm_state_outcome(raw->state);
     j->held = j->state == SITE_WAITING && raw->priority == 0;
     j->requeue = raw->requeue;
     j->batch = raw->batch;
     j->exclusive = raw->exclusive;
     j->pending_tasks = j->state == SITE_WAITING && raw->array && some(raw->tasks);
+    j->tasks = j->pending_tasks ? raw->tasks : NULL;
     j->priority = raw->priority;
     j->restarts = raw->restarts;
     j->nodes = whole(raw->nodes);

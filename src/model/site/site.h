@@ -44,6 +44,16 @@ enum site_job_state {
     SITE_ENDED,
 };
 
+enum site_job_outcome {
+    SITE_NOT_ENDED,
+    SITE_DONE, /* exit status 0 */
+    SITE_FAILED,
+    SITE_CANCELLED,
+    SITE_TIMEOUT, /* it reached its time limit, or its deadline */
+    SITE_LOST,    /* its nodes failed */
+    SITE_OUTCOMES
+};
+
 /* What a job has of a node. */
 struct site_part {
     uint32_t node;    /* number in the site */
@@ -61,11 +71,14 @@ struct site_job {
     const char *comment;                                 /* its owner's; NULL */
     const char *note;     /* Slurm's admin_comment: what operators write; NULL */
     const char *why;      /* why it waits, in Slurm's word: "Resources"; NULL */
+    const char *after;    /* what it waits for: "afterok:7(unfulfilled)"; NULL */
+    const char *tasks;    /* of pending_tasks, which: "4-9%2"; NULL */
     const char *wanted;   /* nodes that it asks for by name; NULL */
     const char *avoided;  /* nodes that it does not want; NULL */
     const char *features; /* that its nodes are to have, as it wrote them; NULL */
     const char *kind;     /* of GPUs that it asks for; NULL: any */
     uint8_t state;        /* enum site_job_state */
+    uint8_t outcome;      /* enum site_job_outcome */
     bool held;            /* its priority is 0 */
     bool depends;         /* it waits for another job, a date, a limit: nothing that nodes could
                              help */

@@ -47,21 +47,30 @@ static void test_jobs(void)
 {
     static const struct {
         unsigned state;
-        int is;
+        int is, became;
         const char *words;
     } rows[] = {
-        { 0, SITE_WAITING, "PENDING" },
-        { 1, SITE_RUNNING, "RUNNING" },
-        { 1 | BIT(14), SITE_STARTING, "RUNNING+CONFIGURING" },
-        { 2, SITE_SUSPENDED, "SUSPENDED" },
-        { 3, SITE_ENDED, "COMPLETED" },
-        { 4 | BIT(15), SITE_ENDING, "CANCELLED+COMPLETING" },
-        { 0 | BIT(15), SITE_ENDING, "PENDING+COMPLETING" },
-        { 11, SITE_ENDED, "OUT_OF_MEMORY" },
+        { 0, SITE_WAITING, SITE_NOT_ENDED, "PENDING" },
+        { 1, SITE_RUNNING, SITE_NOT_ENDED, "RUNNING" },
+        { 1 | BIT(14), SITE_STARTING, SITE_NOT_ENDED, "RUNNING+CONFIGURING" },
+        { 2, SITE_SUSPENDED, SITE_NOT_ENDED, "SUSPENDED" },
+        { 3, SITE_ENDED, SITE_DONE, "COMPLETED" },
+        { 4, SITE_ENDED, SITE_CANCELLED, "CANCELLED" },
+        { 5, SITE_ENDED, SITE_FAILED, "FAILED" },
+        { 6, SITE_ENDED, SITE_TIMEOUT, "TIMEOUT" },
+        { 7, SITE_ENDED, SITE_LOST, "NODE_FAIL" },
+        { 8, SITE_ENDED, SITE_FAILED, "PREEMPTED" },
+        { 9, SITE_ENDED, SITE_LOST, "BOOT_FAIL" },
+        { 10, SITE_ENDED, SITE_TIMEOUT, "DEADLINE" },
+        { 4 | BIT(15), SITE_ENDING, SITE_CANCELLED, "CANCELLED+COMPLETING" },
+        { 0 | BIT(15), SITE_ENDING, SITE_NOT_ENDED, "PENDING+COMPLETING" },
+        { 11, SITE_ENDED, SITE_FAILED, "OUT_OF_MEMORY" },
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
         is_int(slurm_state_of_job(rows[i].state), rows[i].is, "a job that is %s", rows[i].words);
+        is_int(slurm_state_outcome(rows[i].state), rows[i].became, "what became of one that is %s",
+               rows[i].words);
         is_int(slurm_state_job_bits(rows[i].words), rows[i].state, "the bits of %s", rows[i].words);
     }
 }

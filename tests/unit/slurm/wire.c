@@ -39,6 +39,9 @@ static void test_round(void)
     is_str(s.jobs[1].account, "", "a text that is never NULL");
     is_str(s.jobs[1].comment, NULL, "a text that is");
     is_int(s.jobs[0].parts[0].devices, 0xf0, "devices of a part");
+    is_int(s.jobs[0].outcome, SITE_LOST, "how a job ended");
+    is_str(s.jobs[1].after, "afterok:7(unfulfilled)", "what a job waits for");
+    is_str(s.jobs[1].tasks, "4-9%2", "tasks that wait");
     site_done(&s);
 }
 
