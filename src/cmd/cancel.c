@@ -2,6 +2,8 @@
 #include <errno.h>
 
 #include "cmd/queue/act.h"
+#include "cmd/queue/engine.h"
+#include "cmd/queue/on_slurm.h"
 #include "cmd/queue/queue_client.h"
 #include "queue/client.h"
 
@@ -15,6 +17,7 @@ static const struct opt opts[] = {
       "all jobs of that user that have not ended" },
     { OPT_STRING, 0, "directory", offsetof(struct cancel_opts, act.directory), "DIR",
       "the queue's folder" },
+    ENGINE_OPTION(offsetof(struct cancel_opts, act.engine)),
     { .kind = OPT_END },
 };
 
@@ -25,11 +28,15 @@ static int cancel_user(const struct cancel_opts *o, struct err *e)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
     const char *folder = queue_client_folder(&a, o->act.directory);
+    enum engine engine = ENGINE_LOCAL;
     int64_t n = -1, all = 0;
-    int rc = 0;
+    int rc;
 
     if (!folder)
         return err_nomem(e);
+    rc = engine_of(&engine, o->act.engine, o->act.directory, folder, e);
+    if (rc == 0 && engine == ENGINE_SLURM)
+        return on_slurm_cancel_user(o->user, e);
     while (rc == 0 && n != 0 && queue_is_there(folder)) {
         CLEANUP(str_done) struct str request = STR_INIT(WIRE_MAX), answer = STR_INIT(WIRE_MAX);
 

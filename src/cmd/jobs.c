@@ -9,6 +9,8 @@
 #include "base/clock.h"
 #include "cmd/common/cmd.h"
 #include "cmd/common/terminal_text.h"
+#include "cmd/queue/engine.h"
+#include "cmd/queue/on_slurm.h"
 #include "cmd/queue/queue_client.h"
 #include "model/signal/quantity.h"
 #include "queue/client.h"
@@ -20,20 +22,22 @@ struct jobs_opts {
     bool all;
     int64_t since_ns;
     uint64_t from, most;
-    const char *user, *json, *directory;
+    const char *user, *json, *directory, *engine;
 };
 
 static const struct opt opts[] = {
     { OPT_DURATION, 0, "since", offsetof(struct jobs_opts, since_ns), "TIME",
       "show those that ended so long ago, too (1h)" },
     { OPT_FLAG, 'a', "all", offsetof(struct jobs_opts, all), NULL, "show all that are remembered" },
-    { OPT_STRING, 'u', "user", offsetof(struct jobs_opts, user), "NAME", "only those of a user" },
+    { OPT_STRING, 'u', "user", offsetof(struct jobs_opts, user), "NAME",
+      "only those of a user (in Slurm yours, for root all)" },
     { OPT_UINT, 0, "from", offsetof(struct jobs_opts, from), "JOB", "only those from that one on",
       .least = 1, .most = INT64_MAX / 2 },
     { OPT_UINT, 0, "most", offsetof(struct jobs_opts, most), "N",
       "show the first N of them (20000)", .least = 1, .most = INT32_MAX },
     { OPT_STRING, 0, "directory", offsetof(struct jobs_opts, directory), "DIR",
       "the queue's folder" },
+    ENGINE_OPTION(offsetof(struct jobs_opts, engine)),
     CMD_JSON(offsetof(struct jobs_opts, json)),
     { .kind = OPT_END },
 };
@@ -89,7 +93,7 @@ static void add_where(struct str *out, const struct json_value *job)
     add_seconds(out, idle_s);
 }
 
-static void add_row(struct str *out, const struct json_value *job, bool cpus)
+static void add_row(struct str *out, const struct json_value *job, bool cpus, size_t more)
 {
     enum { NAME = 9, USER = 30, STATE = 39, PRIORITY = 49, NEEDS = 54, RAN = 60, WHY = 69 };
     double needs = queue_client_number(job, cpus ? "cpus" : "devices");
@@ -104,12 +108,12 @@ static void add_row(struct str *out, const struct json_value *job, bool cpus)
     str_add(out, queue_client_text(job, "state"));
     cell(out, PRIORITY);
     str_addf(out, "%.0f", queue_client_number(job, "priority"));
-    cell(out, NEEDS);
+    cell(out, NEEDS + more);
     str_addf(out, "%.0f", needs);
-    cell(out, RAN);
+    cell(out, RAN + more);
     add_seconds(out, queue_client_number(job, "attempts") > 0 ? queue_client_number(job, "ran_s")
                                                               : (double)NAN);
-    cell(out, WHY);
+    cell(out, WHY + more);
     if (!strcmp(queue_client_text(job, "state"), "running"))
         add_where(out, job);
     else
@@ -119,15 +123,22 @@ static void add_row(struct str *out, const struct json_value *job, bool cpus)
 
 static void show_table(const struct json_value *jobs, bool cpus, struct str *out)
 {
+    enum { PRIORITY_MOST = 9999, OF_SLURM = 6 }; /* its priorities have up to ten digits */
+    size_t more = 0;
+
     if (jobs->n_items == 0) {
         str_add(out, "no jobs\n");
         return;
     }
+    for (size_t i = 0; i < jobs->n_items && more == 0; i++)
+        if (queue_client_number(&jobs->items[i], "priority") > PRIORITY_MOST)
+            more = OF_SLURM;
     str_addf(out,
-             "JOB      NAME                 USER     STATE     PRIO %s  RAN      WHERE OR WHY\n",
-             cpus ? "CPUS" : "DEVS");
+             "JOB      NAME                 USER     STATE     PRIO%*s %s  RAN      "
+             "WHERE OR WHY\n",
+             (int)more, "", cpus ? "CPUS" : "DEVS");
     for (size_t i = 0; i < jobs->n_items; i++)
-        add_row(out, &jobs->items[i], cpus);
+        add_row(out, &jobs->items[i], cpus, more);
 }
 
 /* ---- one job ---- */
@@ -192,7 +203,8 @@ static bool is_set(const struct json_value *job, const char *key)
     return value && value->boolean;
 }
 
-/* cpus_only: the queue gives CPUs, since the machine has no devices. */
+/* cpus_only: the queue gives CPUs, since the machine has no devices. folder: of the queue; NULL: it
+ * is a job of Slurm. */
 static void show_one(const struct json_value *job, bool cpus_only, const char *folder,
                      struct str *out)
 {
@@ -218,6 +230,7 @@ static void show_one(const struct json_value *job, bool cpus_only, const char *f
              is_set(job, "share") ? ", may share devices" : "");
     add_line(out, "team", queue_client_text(job, "team"));
     add_line(out, "class", queue_client_text(job, "class"));
+    add_line(out, "partition", queue_client_text(job, "partition"));
     add_line(out, "after", queue_client_text(job, "after"));
     add_line(out, "where", queue_client_text(job, "place"));
     add_use(out, job);
@@ -236,8 +249,22 @@ static void show_one(const struct json_value *job, bool cpus_only, const char *f
     str_addf(out, ", attempts %.0f\n", queue_client_number(job, "attempts"));
     if (isfinite(exit))
         str_addf(out, "exit       %.0f\n", exit);
-    str_addf(out, "output     %s/jobs/%.0f/output, unless it was given a file\n", folder,
-             queue_client_number(job, "id"));
+    if (folder)
+        str_addf(out, "output     %s/jobs/%.0f/output, unless it was given a file\n", folder,
+                 queue_client_number(job, "id"));
+    else if (*queue_client_text(job, "output"))
+        str_addf(out, "output     %s in its folder, unless it was given a file\n",
+                 queue_client_text(job, "output"));
+}
+
+/* folder: of the queue; NULL: it is Slurm's. */
+static int ask(const struct app *app, const char *folder, const char *label,
+               const struct queue_listing *what, struct str *answer, int64_t *next, struct err *e)
+{
+    if (!folder)
+        return on_slurm_jobs(what, label, clock_wall_ns(app->clock) / NS_PER_MS, answer, next, e);
+    return label ? queue_client_job(folder, label, answer, e)
+                 : queue_client_jobs(folder, what, answer, next, e);
 }
 
 static int show(const struct app *app, const struct jobs_opts *o, const char *folder,
@@ -255,8 +282,7 @@ static int show(const struct app *app, const struct jobs_opts *o, const char *fo
         .most = o->most,
     };
     int64_t next = 0;
-    int rc = label ? queue_client_job(folder, label, &answer, e)
-                   : queue_client_jobs(folder, &what, &answer, &next, e);
+    int rc = ask(app, folder, label, &what, &answer, &next, e);
 
     if (rc < 0)
         return rc;
@@ -265,7 +291,8 @@ static int show(const struct app *app, const struct jobs_opts *o, const char *fo
                  (long long)next);
         say("brim jobs", more);
     }
-    (void)queue_warn_full(folder);
+    if (folder)
+        (void)queue_warn_full(folder);
     if (o->json) {
         str_add(&out, wire_get(&answer, "text") ? wire_get(&answer, "text") : "");
         return cmd_print(&out, o->json, e);
@@ -287,11 +314,18 @@ static int run(const struct app *app, const void *values, char **operands, struc
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
     CLEANUP(str_done) struct str none = STR_INIT(OUTPUT_MAX);
     const char *folder = queue_client_folder(&a, o->directory);
+    enum engine engine = ENGINE_LOCAL;
+    int rc;
 
     if (!folder)
         return err_nomem(e);
     if (operands[0] && queue_client_label(operands[0], e) < 0)
         return ERR_USAGE;
+    rc = engine_of(&engine, o->engine, o->directory, folder, e);
+    if (rc < 0)
+        return rc;
+    if (engine == ENGINE_SLURM)
+        return show(app, o, NULL, operands[0], e);
     if (queue_is_there(folder))
         return show(app, o, folder, operands[0], e);
     if (operands[0])
@@ -309,7 +343,7 @@ static int run(const struct app *app, const void *values, char **operands, struc
 const struct cmd cmd_jobs = {
     .name = "jobs",
     .args = "[JOB]",
-    .summary = "what is in the queue of this machine, and why it waits",
+    .summary = "what is in the queue of this machine, or in Slurm's, and why it waits",
     .about =
         "Of one job: what it asked for, where it runs, why it waits or how it ended, and where\n"
         "its output is. 12 is a job or a whole array, 12_3 one of an array.",

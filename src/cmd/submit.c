@@ -10,8 +10,11 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "cmd/common/cmd.h"
+#include "cmd/queue/engine.h"
+#include "cmd/queue/on_slurm.h"
 #include "cmd/queue/queue_client.h"
 #include "cmd/queue/submit_check.h"
+#include "cmd/queue/submit_opts.h"
 #include "queue/client.h"
 #include "queue/job/job.h"
 #include "run/job/environ.h"
@@ -19,14 +22,6 @@
 enum { ANSWER_MAX = WIRE_MAX, PATH_TEXT = 4096 };
 enum { CPUS_MAX = 1 << 16, MEMORY_GB = 1 << 16 }; /* more than any machine has */
 static const int64_t gb = 1000000000;
-
-struct submit_opts {
-    bool hold, requeue, share, dry, wait, watch, no_watch;
-    const char *json, *name, *team, *class, *after, *array, *output, *error, *signal, *directory,
-        *chdir;
-    uint64_t devices, least, cpus, memory_gb;
-    int64_t priority, limit_ns, warn_ns, grace_ns, deadline_ns;
-};
 
 static const struct opt opts[] = {
     { OPT_UINT, 'd', "devices", offsetof(struct submit_opts, devices), "N",
@@ -83,14 +78,13 @@ static const struct opt opts[] = {
       "only say when and where it would start" },
     { OPT_STRING, 0, "directory", offsetof(struct submit_opts, directory), "DIR",
       "the queue's folder" },
+    ENGINE_OPTION(offsetof(struct submit_opts, engine)),
     CMD_JSON(offsetof(struct submit_opts, json)),
     { .kind = OPT_END },
 };
 
 static const int64_t grace_ns = 30 * NS_PER_S;
-static const struct submit_opts defaults = { .signal = "TERM",
-                                             .grace_ns = grace_ns,
-                                             .deadline_ns = -1 };
+static const struct submit_opts defaults = { .grace_ns = -1, .deadline_ns = -1 };
 
 static int any_task(void *arg, int32_t task)
 {
@@ -128,7 +122,7 @@ static int check(const struct submit_opts *o, char **operands, struct err *e)
 
     if (!operands[0] || !*operands[0])
         return err_usage(e, "say which command: brim submit COMMAND ARGUMENT...");
-    if (queue_signal(o->signal, e) < 0)
+    if (o->signal && queue_signal(o->signal, e) < 0)
         return ERR_USAGE;
     if (o->array && queue_array(o->array, &width, any_task, NULL, e) < 0)
         return ERR_USAGE;
@@ -154,6 +148,24 @@ static int check(const struct submit_opts *o, char **operands, struct err *e)
     return check_lengths(o, e);
 }
 
+/* The folder that it runs in; NULL with a sentence. */
+static const char *folder_of(const struct submit_opts *o, struct arena *a, struct err *e)
+{
+    char here[PATH_TEXT];
+    const char *path = o->chdir;
+
+    if (!path || *path != '/') {
+        if (!getcwd(here, sizeof(here))) {
+            (void)err_set(e, -errno, "cannot tell the folder that this is: %s", strerror(errno));
+            return NULL;
+        }
+        path = path ? arena_printf(a, "%s/%s", here, path) : arena_strdup(a, here);
+    }
+    if (!path)
+        (void)err_nomem(e);
+    return path;
+}
+
 /* The folder, the command and the files for its output are looked for now, by the user and where it
  * submits: a job that could only fail does not wait for devices first. What jobs before it make, or
  * is made while it is held, may not be there yet. */
@@ -161,17 +173,11 @@ static int add_folder(const struct submit_opts *o, const char *command, struct s
                       struct err *e)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
-    char here[PATH_TEXT];
-    const char *path = o->chdir;
+    const char *path = folder_of(o, &a, e);
     int rc = 0;
 
-    if (!path || *path != '/') {
-        if (!getcwd(here, sizeof(here)))
-            return err_set(e, -errno, "cannot tell the folder that this is: %s", strerror(errno));
-        path = path ? arena_printf(&a, "%s/%s", here, path) : here;
-    }
     if (!path)
-        return err_nomem(e);
+        return -EIO;
     if (!o->hold && !o->after)
         rc = submit_check_folder(path, e);
     if (rc == 0 && !o->hold && !o->after)
@@ -263,8 +269,8 @@ static int make_request(const struct app *app, const struct submit_opts *o, char
     wire_add_int(request, "limit", o->limit_ns / NS_PER_MS);
     wire_add_int(request, "warn", o->warn_ns / NS_PER_MS);
     wire_add_int(request, "deadline", MAX(o->deadline_ns, 0) / NS_PER_MS);
-    wire_add_int(request, "grace", o->grace_ns / NS_PER_MS);
-    wire_add_int(request, "signal", queue_signal(o->signal, e));
+    wire_add_int(request, "grace", (o->grace_ns < 0 ? grace_ns : o->grace_ns) / NS_PER_MS);
+    wire_add_int(request, "signal", queue_signal(o->signal ? o->signal : "TERM", e));
     wire_add_int(request, "hold", o->hold);
     wire_add_int(request, "requeue", o->requeue);
     wire_add_int(request, "watch", o->watch ? 1 : o->no_watch ? 0 : -1);
@@ -320,6 +326,8 @@ static int tell(const struct submit_opts *o, const struct str *answer, struct er
         json_object(&j, NULL);
         json_string(&j, "schema", "brim.submit.v1");
         json_int(&j, "version", 1);
+        if (wire_get(answer, "engine"))
+            json_string(&j, "engine", wire_get(answer, "engine"));
         if (text)
             json_string(&j, "forecast", text);
         else
@@ -333,24 +341,16 @@ static int tell(const struct submit_opts *o, const struct str *answer, struct er
     return cmd_print(&out, o->json, e);
 }
 
-static int run(const struct app *app, const void *values, char **operands, struct err *e)
+static int submit_here(const struct app *app, const struct submit_opts *o, const char *folder,
+                       char **command, struct err *e)
 {
-    const struct submit_opts *o = values;
-    CLEANUP(arena_done) struct arena a = ARENA_INIT;
     CLEANUP(str_done) struct str request = STR_INIT(WIRE_ORDER), answer = STR_INIT(WIRE_MAX);
-    const char *folder;
-    int rc = check(o, operands, e);
+    int rc = queue_client_check_folder(o->directory, folder, e);
 
-    if (rc != 0)
-        return rc;
-    folder = queue_client_folder(&a, o->directory);
-    if (!folder)
-        return err_nomem(e);
-    rc = queue_client_check_folder(o->directory, folder, e);
     if (rc < 0)
         return rc;
     wire_add_int(&request, "priority", o->priority);
-    rc = make_request(app, o, operands, &request, e);
+    rc = make_request(app, o, command, &request, e);
     if (rc == 0)
         rc = queue_ask(folder, &request, &answer, e);
     if (rc == 0)
@@ -360,15 +360,60 @@ static int run(const struct app *app, const void *values, char **operands, struc
     return rc;
 }
 
+static int submit_to_slurm(const struct submit_opts *o, char **command, struct err *e)
+{
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    CLEANUP(slurm_client_done) struct slurm_client sbatch = SLURM_CLIENT_INIT;
+    CLEANUP(str_done) struct str answer = STR_INIT(WIRE_MAX);
+    char name[QUEUE_NAME];
+    struct slurm_shell shell = { .name = name,
+                                 .folder = folder_of(o, &a, e),
+                                 .team = environ_get(conf_environment(), "BRIM_TEAM"),
+                                 .root = geteuid() == 0 };
+    struct slurm_order order;
+    int rc;
+
+    if (!shell.folder)
+        return -EIO;
+    name_of(command[0], name);
+    rc = slurm_options(&order, o, &shell, &a, e);
+    if (rc == 0)
+        rc = on_slurm_submit(&order, command, &sbatch, &answer, e);
+    if (rc == 0)
+        rc = tell(o, &answer, e);
+    return rc == 0 && order.wait ? on_slurm_wait(&sbatch, o->array, e) : rc;
+}
+
+static int run(const struct app *app, const void *values, char **operands, struct err *e)
+{
+    const struct submit_opts *o = values;
+    CLEANUP(arena_done) struct arena a = ARENA_INIT;
+    enum engine engine = ENGINE_LOCAL;
+    const char *folder;
+    int rc = check(o, operands, e);
+
+    if (rc != 0)
+        return rc;
+    folder = queue_client_folder(&a, o->directory);
+    if (!folder)
+        return err_nomem(e);
+    rc = engine_of(&engine, o->engine, o->directory, folder, e);
+    if (rc < 0)
+        return rc;
+    return engine == ENGINE_SLURM ? submit_to_slurm(o, operands, e)
+                                  : submit_here(app, o, folder, operands, e);
+}
+
 const struct cmd cmd_submit = {
     .name = "submit",
     .args = "COMMAND [ARGUMENT...]",
-    .summary = "put a job into the queue of this machine",
+    .summary = "put a job into the queue of this machine, or into Slurm's",
     .about =
         "Prints the job's number. It runs when its turn has come: in this folder, with this\n"
         "environment, on devices that are its own until it ends, at the CPUs near them. What it\n"
         "writes is kept beside the queue; brim jobs NUMBER says where. Nothing is to be installed\n"
-        "or started before; the queue outlives this shell and a reboot.",
+        "or started before; the queue outlives this shell and a reboot. On a cluster it becomes a\n"
+        "job of Slurm; options that Slurm cannot carry out are refused by name.",
     .opts = opts,
     .defaults = &defaults,
     .size = sizeof(struct submit_opts),

@@ -40,6 +40,7 @@ class Brim:
     def __call__(self, *args, env=None, **how):
         base = {k: v for k, v in os.environ.items() if not k.startswith(("FAKE_", "LD_"))}
         base["BRIM_CONF"] = "/nonexistent/brim.conf"
+        base["SLURM_CONF"] = "/nonexistent/slurm.conf"  # jobs are for no cluster of this machine
         base["STATE_DIRECTORY"] = str(self.state)
         base.update(env or {})
         command = [self.program, *[str(a) for a in args]]

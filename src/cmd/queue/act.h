@@ -8,6 +8,7 @@ enum { ACT_JOBS = 1000 }; /* that one command may name */
 
 struct act_opts {
     const char *directory; /* the queue's folder; NULL: the usual one */
+    const char *engine;    /* NULL: the usual one */
 };
 
 extern const struct opt act_opts[];

@@ -6,6 +6,8 @@
 
 #include "cmd/common/cmd.h"
 #include "cmd/common/terminal_text.h"
+#include "cmd/queue/engine.h"
+#include "cmd/queue/on_slurm.h"
 #include "cmd/queue/queue_client.h"
 #include "queue/client.h"
 #include "tap.h"
@@ -52,6 +54,26 @@ int queue_ask(const char *folder, const struct str *request, struct str *answer,
     wire_add(answer, "n", "1");
     if (next)
         wire_add(answer, "next", next);
+    return 0;
+}
+
+int engine_of(enum engine *ret, const char *asked_for, const char *directory, const char *folder,
+              struct err *e)
+{
+    (void)directory, (void)folder, (void)e;
+    *ret = asked_for && !strcmp(asked_for, "slurm") ? ENGINE_SLURM : ENGINE_LOCAL;
+    return 0;
+}
+
+int on_slurm_jobs(const struct queue_listing *what, const char *label, int64_t now_ms,
+                  struct str *answer, int64_t *more, struct err *e)
+{
+    snprintf(asked, sizeof(asked), "slurm %s since=%lld now=%lld", label ? label : "-",
+             (long long)what->since_ms, (long long)now_ms);
+    *more = 0;
+    if (ask_rc < 0)
+        return err_set(e, ask_rc, "no answer of Slurm");
+    wire_add(answer, "text", page);
     return 0;
 }
 
@@ -282,6 +304,33 @@ static void test_failures(void)
            "JSON of a queue that was never used has no jobs");
 }
 
+#define OF_SLURM \
+    "{\"job\": \"7\", \"name\": \"train\", \"user\": \"ana\", \"state\": \"waiting\", " \
+    "\"priority\": 4294901757, \"devices\": 2, \"cpus\": 1, \"attempts\": 0, \"ran_s\": null, " \
+    "\"partition\": \"gpu\", \"output\": \"slurm-7.out\", \"reason\": \"r\"}"
+
+static void test_slurm(void)
+{
+    usual();
+    option("engine", "slurm");
+    warned = 0;
+    is_str(jobs(PAGE(OF_SLURM), NULL),
+           "JOB      NAME                 USER     STATE     PRIO       DEVS  RAN      WHERE OR "
+           "WHY\n"
+           "7        train                ana      waiting   4294901757 2     -        r\n",
+           "jobs of Slurm are the same table, with room for its priorities");
+    is_str(asked, "slurm - since=6400000 now=10000000", "Slurm is asked");
+    is_int(warned, 0, "no disk of a queue is looked at");
+    is_str(jobs(PAGE(OF_SLURM), "7"),
+           "job 7, train, of ana: waiting\nwhy        r\nneeds      2 devices, 1 CPU, priority "
+           "4294901757\npartition  gpu\nran        -, attempts 0\noutput     slurm-7.out in its "
+           "folder, unless it was given a file\n",
+           "one job of Slurm");
+    is_str(asked, "slurm 7 since=6400000 now=10000000", "it is asked for that");
+    ask_rc = -EIO;
+    is_str(jobs("", NULL), "! no answer of Slurm", "what Slurm does not answer is told");
+}
+
 int main(void)
 {
     setenv("STATE_DIRECTORY", "/state", 1);
@@ -289,5 +338,6 @@ int main(void)
     test_one();
     test_asked();
     test_failures();
+    test_slurm();
     return done();
 }

@@ -7,6 +7,8 @@
 
 #include "cmd/common/terminal_text.h"
 #include "cmd/queue/act.h"
+#include "cmd/queue/engine.h"
+#include "cmd/queue/on_slurm.h"
 #include "cmd/queue/queue_client.h"
 #include "queue/client.h"
 #include "folder.h"
@@ -27,6 +29,8 @@ struct answer {
 static const struct answer *answers;
 static const char *host = "node7";
 static bool is_root, shared, there;
+static enum engine engine;
+static int engine_rc;
 static char asked[TEXT], said[TEXT];
 
 uid_t __wrap_geteuid(void)
@@ -57,6 +61,23 @@ void say(const char *who, const char *sentence)
     size_t len = strlen(said);
 
     snprintf(said + len, sizeof(said) - len, "%s: %s\n", who, sentence);
+}
+
+int engine_of(enum engine *ret, const char *named, const char *directory, const char *folder,
+              struct err *e)
+{
+    (void)named, (void)directory, (void)folder;
+    *ret = engine;
+    return engine_rc ? err_set(e, engine_rc, "no engine") : 0;
+}
+
+int on_slurm_act(const char *verb, const char *label, int64_t priority, struct err *e)
+{
+    size_t len = strlen(asked);
+
+    snprintf(asked + len, sizeof(asked) - len, "slurm %s %s %lld\n", verb, label,
+             (long long)priority);
+    return strcmp(label, "4") ? 0 : err_set(e, -EACCES, "4 is not yours");
 }
 
 static int reply(const char *how, const char *folder, const struct str *request, struct str *ret,
@@ -371,6 +392,27 @@ static void test_act(void)
            "a queue that was never used has no jobs");
 }
 
+static void test_act_on_slurm(void)
+{
+    there = false;
+    engine = ENGINE_SLURM;
+    expect(NULL);
+    is_str(act("hold", NULL, "3 4 12_5"), "-13: 4 is not yours", "jobs of Slurm are held");
+    is_str(asked, "slurm hold 3 0\nslurm hold 4 0\nslurm hold 12_5 0\n",
+           "Slurm is asked for each job, and no queue");
+    expect(NULL);
+    is_str(act("priority", "-7", "3"), "0: ", "a priority is set");
+    is_str(asked, "slurm priority 3 -7\n", "Slurm is told the priority");
+    expect(NULL);
+    is_str(act("priority", "x", "3"), "-4096: 'x' is no priority", "a priority is a number");
+    ok(strstr(act("hold", NULL, "all"), "-4096: "), "a word that is no job is refused");
+    engine_rc = ERR_USAGE;
+    is_str(act("hold", NULL, "3"), "-4096: no engine", "without an engine nobody is asked");
+    is_str(asked, "", "nor for a word that is no job");
+    engine_rc = 0;
+    engine = ENGINE_LOCAL;
+}
+
 int main(void)
 {
     test_folder();
@@ -380,5 +422,6 @@ int main(void)
     test_read();
     test_members();
     test_act();
+    test_act_on_slurm();
     return done();
 }
