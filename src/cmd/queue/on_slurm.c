@@ -19,6 +19,8 @@
 /* Whoever submits is not left without an answer because a controller is busy. */
 enum { SUBMIT_MS = 60000, ASK_MS = 30000, WORDS_MOST = 1 << 20 };
 
+#define TAKEN_OR_NOT "nobody knows whether Slurm took the job, brim jobs says it: "
+
 /* What its commands and its library say in many words where there is no slurm.conf. */
 static int explain(int rc, struct err *e)
 {
@@ -57,15 +59,17 @@ static int check_plugin(struct err *e)
                          "plugin for Slurm, or leave the option out");
 }
 
-/* It failed: in its own words. */
-static int refused(struct slurm_client *c, struct err *e)
+/* sbatch failed: in its own words. */
+static int refused(const struct slurm_client *c, struct err *e)
 {
     CLEANUP(str_done) struct str words = STR_INIT(WORDS_MOST);
-    int rc = slurm_client_end(c, e);
+    const char *said = str_text(&c->texts[1]);
 
-    if (rc < 0)
-        return rc;
-    slurm_order_words(str_text(&c->texts[1]), false, &words);
+    slurm_order_words(said, false, &words);
+    if (strstr(said, "Unable to contact"))
+        return err_set(e, -EIO, "Slurm does not answer: %s; look at slurmctld", str_text(&words));
+    if (slurm_code_of_text(said, SITE_DEED_KINDS) == -ETIMEDOUT)
+        return err_set(e, -ETIMEDOUT, TAKEN_OR_NOT "%s", str_text(&words));
     return explain(err_set(e, -EIO, "Slurm refuses the job: %s",
                            words.len ? str_text(&words) : "sbatch did not say why"),
                    e);
@@ -81,20 +85,13 @@ static void pass_on(const struct slurm_client *c)
         say("brim submit", str_text(&words));
 }
 
-static int take_forecast(struct slurm_client *c, int64_t now_ms, struct str *answer, struct err *e)
+static void add_forecast(const struct slurm_client *c, struct str *answer)
 {
     CLEANUP(str_done) struct str text = STR_INIT(WORDS_MOST);
-    CLEANUP(str_done) struct str said = STR_INIT(WORDS_MOST);
-    int rc = slurm_client_end(c, e);
 
-    if (rc < 0)
-        return rc;
-    slurm_order_words(str_text(&c->texts[1]), false, &said);
-    if (rc > 0)
-        return explain(err_set(e, -EIO, "Slurm refuses the job: %s", str_text(&said)), e);
-    slurm_order_forecast(str_text(&c->texts[1]), now_ms, &text);
+    slurm_order_forecast(str_text(&c->texts[1]), clock_wall_ns(&clock_system) / NS_PER_MS, &text);
+    str_fail(answer, str_error(&text));
     wire_add(answer, "text", str_text(&text));
-    return 0;
 }
 
 int on_slurm_submit(const struct slurm_order *o, char **command, struct slurm_client *sbatch,
@@ -103,6 +100,7 @@ int on_slurm_submit(const struct slurm_order *o, char **command, struct slurm_cl
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
     const char *const *argv = slurm_order_argv(o, command, &a);
     char *const *env = slurm_order_env(o, conf_environment(), &a);
+    bool taken;
     uint64_t id = 0;
     int rc = o->watch ? check_plugin(e) : 0;
 
@@ -113,18 +111,22 @@ int on_slurm_submit(const struct slurm_order *o, char **command, struct slurm_cl
     if (rc == 0)
         rc = slurm_client_hear(sbatch, o->wait, SUBMIT_MS, e);
     if (rc == -ETIMEDOUT)
-        return err_context(e, rc, "brim jobs says whether it was taken: ");
+        return err_context(e, rc, TAKEN_OR_NOT);
+    taken = parse_digits(str_text(&sbatch->texts[0]), 10, 10, &id) > 0;
+    if (rc == 0 && !(taken && o->wait))
+        rc = slurm_client_end(sbatch, e);
     if (rc < 0)
         return rc;
+    if (o->test ? rc > 0 : !taken)
+        return refused(sbatch, e);
     wire_add(answer, "engine", "slurm");
     if (o->test)
-        return take_forecast(sbatch, clock_wall_ns(&clock_system) / NS_PER_MS, answer, e);
-    if (parse_digits(str_text(&sbatch->texts[0]), 10, 10, &id) == 0)
-        return refused(sbatch, e);
-    if (!o->wait)
+        add_forecast(sbatch, answer);
+    else
+        wire_add_int(answer, "id", (int64_t)id);
+    if (!o->test && !o->wait)
         pass_on(sbatch);
-    wire_add_int(answer, "id", (int64_t)id);
-    return 0;
+    return str_error(answer) ? err_nomem(e) : 0;
 }
 
 int on_slurm_wait(struct slurm_client *sbatch, bool array, struct err *e)
@@ -214,18 +216,44 @@ static int run_deed(const char *const *argv, const char *label, struct err *e)
     return rc < 0 ? rc : failed(&c, rc, label, e);
 }
 
+static bool begins_line(const char *text, const char *start)
+{
+    while (strncmp(text, start, strlen(start)) != 0) {
+        text = strchr(text, '\n');
+        if (!text++)
+            return false;
+    }
+    return true;
+}
+
+/* Slurm lets a job that is held go on when its priority is set. */
+static int check_held(const char *label, struct err *e)
+{
+    const char *argv[] = { "squeue", "--noheader", "--format=%Q", "--jobs", label, NULL };
+    CLEANUP(slurm_client_done) struct slurm_client c = SLURM_CLIENT_INIT;
+    int rc = run_whole(argv, &c, e);
+
+    if (rc == 0 && begins_line(str_text(&c.texts[0]), "0\n"))
+        return err_set(e, -EAGAIN,
+                       "job %s is held, and Slurm would let it go on: brim release %s first", label,
+                       label);
+    return MIN(rc, 0); /* where squeue failed, who sets it says what is wrong */
+}
+
 int on_slurm_act(const char *verb, const char *label, int64_t priority, struct err *e)
 {
     const char *cancel[] = { "scancel", "--verbose", label, NULL };
     const char *plain[] = { "scontrol", verb, label, NULL };
     char job[64], nice[64];
     const char *update[] = { "scontrol", "update", job, nice, NULL };
+    bool sets = !strcmp(verb, "priority");
+    int rc = sets ? check_held(label, e) : 0;
 
     snprintf(job, sizeof(job), "JobId=%s", label);
     snprintf(nice, sizeof(nice), "Nice=%lld", (long long)slurm_options_nice(priority));
-    if (!strcmp(verb, "cancel"))
-        return run_deed(cancel, label, e);
-    return run_deed(!strcmp(verb, "priority") ? update : plain, label, e);
+    if (rc < 0)
+        return rc;
+    return run_deed(sets ? update : !strcmp(verb, "cancel") ? cancel : plain, label, e);
 }
 
 int on_slurm_cancel_user(const char *user, struct err *e)

@@ -244,7 +244,9 @@ void slurm_order_forecast(const char *said, int64_t now_ms, struct str *out)
     b = a ? between(a, " on nodes ", " in partition ", &nodes) : NULL;
     c = b ? between(b, " in partition ", "", &partition) : NULL;
     if (c && is_never(a - time, now_ms))
-        str_add(out, "would wait: nobody knows for how long, since jobs that run have no limit");
+        str_add(
+            out,
+            "would wait: Slurm does not know for how long, as when jobs that run have no limit");
     else if (c)
         str_addf(out, "would start at %.*s, on %.*s (partition %.*s)", time, a - time, nodes,
                  b - nodes, partition, c - partition);

@@ -254,9 +254,7 @@ static void add_end(const struct site_job *j, struct str *out)
         str_add(out, "exit status 0");
         return;
     case SITE_FAILED:
-        str_addf(out,
-                 "its exit status was not 0, or a signal ended it: scontrol show job %u says which",
-                 j->id);
+        str_addf(out, "it failed: scontrol show job %u says how", j->id);
         return;
     case SITE_CANCELLED:
         str_add(out, "cancelled");
@@ -289,7 +287,7 @@ void slurm_words_why(struct slurm_words *w, const struct site_job *j, struct str
     }
     add_reason(w, j, out);
     if (j->start_ms > w->now_ms + SLURM_WORDS_NEVER_MS)
-        str_add(out, "; nobody knows for how long, since jobs that run have no limit");
+        str_add(out, "; Slurm does not know for how long, as when jobs that run have no limit");
     else if (j->start_ms > w->now_ms)
         str_addf(out, "; Slurm expects its start in %s",
                  quantity_span((double)(j->start_ms - w->now_ms) / 1000).text);

@@ -179,10 +179,16 @@ def test_hold_release_and_priority(site):
     job = site.submit("--hold", "sleep", "3600")
     before = site.jobs(str(job))[str(job)]
     assert (before["state"], before["attempts"], before["started"]) == ("held", 0, None)
-    site.brim("priority", "-2", str(job))
-    assert "Nice=2000" in site.slurm.run("scontrol", "show", "job", str(job))[1]
+    # Slurm would let it go on.
+    assert "brim release %d first" % job in site.brim("priority", "-2", str(job), status=1)
+    assert site.jobs(str(job))[str(job)]["state"] == "held"
     site.brim("release", str(job))
     site.until_state(job, "running")
+    behind = site.submit("--devices", str(GPUS), "sleep", "3600")
+    site.until_state(behind, "running")
+    waits = site.submit("--devices", "1", "true")
+    site.brim("priority", "-2", str(waits))
+    assert "Nice=2000" in site.slurm.run("scontrol", "show", "job", str(waits))[1]
     site.brim("cancel", str(job))
     site.until_state(job, "cancelled")
     for verb in (("cancel",), ("hold",), ("release",), ("priority", "1")):
@@ -256,8 +262,9 @@ def test_an_ordinary_user(site):
     assert "only root and operators of Slurm may cancel jobs of root" in said
     said = site.brim("submit", "--priority", "1", "true", uid=NOBODY, status=2)
     assert "only operators of Slurm put jobs before others" in said
-    assert "may do that" in site.brim("priority", "1", str(job), uid=NOBODY, status=1)
-    site.brim("priority", "-1", str(job), uid=NOBODY)
+    behind = site.submit("--devices", "1", "true", uid=NOBODY)
+    assert "may do that" in site.brim("priority", "1", str(behind), uid=NOBODY, status=1)
+    site.brim("priority", "-1", str(behind), uid=NOBODY)
     site.brim("release", str(job), uid=NOBODY)
     site.until_state(job, "done")
     assert (site.homes[NOBODY] / ("slurm-%d.out" % job)).read_text() == "%d\n" % NOBODY

@@ -181,7 +181,7 @@ static void test_said(void)
            "would start at 2026-11-27T09:03:53, on n[0-1] (partition batch)", "a forecast");
     is_str(forecast("sbatch: Job 3 to start at 2028-01-01T00:00:00 using 1 processors on nodes n0 "
                     "in partition batch\n"),
-           "would wait: nobody knows for how long, since jobs that run have no limit",
+           "would wait: Slurm does not know for how long, as when jobs that run have no limit",
            "a forecast that means never");
     ok(strstr(forecast("sbatch: Job 3 to start at 2027-12-31T00:00:00 using 1 processors on nodes "
                        "n0 in partition batch\n"),

@@ -153,7 +153,7 @@ static void test_needs(void)
     is_str(why_of(&j), "waits for 1 CPU; Slurm expects its start in 47 s", "its expected start");
     j.start_ms = NOW + SLURM_WORDS_NEVER_MS + 1;
     is_str(why_of(&j),
-           "waits for 1 CPU; nobody knows for how long, since jobs that run have no limit",
+           "waits for 1 CPU; Slurm does not know for how long, as when jobs that run have no limit",
            "one that Slurm does not know");
     j.start_ms = NOW;
     is_str(why_of(&j), "waits for 1 CPU", "one that has passed");
@@ -201,8 +201,7 @@ static void test_states(void)
         { SITE_SUSPENDED, 0, false, "suspended", "suspended: it keeps its devices" },
         { SITE_ENDING, SITE_CANCELLED, false, "stopping", "" },
         { SITE_ENDED, SITE_DONE, false, "done", "exit status 0" },
-        { SITE_ENDED, SITE_FAILED, false, "failed",
-          "its exit status was not 0, or a signal ended it: scontrol show job 20 says which" },
+        { SITE_ENDED, SITE_FAILED, false, "failed", "it failed: scontrol show job 20 says how" },
         { SITE_ENDED, SITE_CANCELLED, false, "cancelled", "cancelled" },
         { SITE_ENDED, SITE_TIMEOUT, false, "timeout", "it reached its time limit" },
         { SITE_ENDED, SITE_LOST, false, "lost", "a node that it ran on failed" },
