@@ -213,7 +213,9 @@ static void add_reason(struct slurm_words *w, const struct site_job *j, struct s
     const char *why = j->why ? j->why : "";
     size_t i = 0;
 
-    if (!*why) {
+    if (!*why && j->after) {
+        add_after(w->site, j, false, out);
+    } else if (!*why) {
         str_add(out, "Slurm has not looked at it yet");
     } else if (!strcmp(why, "Resources") || !strcmp(why, "Priority")) {
         add_needs(w, j, out);

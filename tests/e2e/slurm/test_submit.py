@@ -1,5 +1,5 @@
-"""brim submit, jobs, cancel, hold, release and priority on a real Slurm: what a job is given, what is
-said of it, what is refused, and that an ordinary user can do all of it."""
+"""brim submit, jobs, cancel, hold, release and priority on a real Slurm: what a job is given, what
+is said of it, what is refused, and that an ordinary user can do all of it."""
 
 import json
 import os
@@ -18,8 +18,8 @@ NOBODY = 65534
 GPUS = 4
 # Arguments that no shell and no reader of options is to make anything of.
 HOSTILE = [
-    "a b", "", "q'uo\"te", "x\n#SBATCH --hold\ny", "cr\r\nlf", "%j %A", "$HOME `id` $(id)", "-x", "--",
-    "*", b"\xff\xfe".decode(errors="surrogateescape"), "\\", "A=b", ";true", "\x1b[31m",
+    "a b", "", "q'uo\"te", "x\n#SBATCH --hold\ny", "cr\r\nlf", "%j %A", "$HOME `id` $(id)", "-x",
+    "--", "*", b"\xff\xfe".decode(errors="surrogateescape"), "\\", "A=b", ";true", "\x1b[31m",
 ]
 TELL = "import os, sys; print(ascii([os.fsencode(a) for a in sys.argv[1:]])); print(os.getcwd())"
 
@@ -123,11 +123,13 @@ def test_a_command_is_run_as_it_is(site):
 
 def test_a_script_is_run_with_its_variables(site):
     script = site.homes[0] / "a job.sh"
-    script.write_text("#!/bin/sh\nenv | grep -E '^(BRIM_(JOB|AT|AR|DE|TE)|CUDA|MINE)' | sort; echo e >&2\n")
+    tell = "env | grep -E '^(BRIM_(JOB|AT|AR|DE|TE)|CUDA|MINE)' | sort; echo e >&2\n"
+    script.write_text("#!/bin/sh\n" + tell)
     script.chmod(0o755)
     job = site.submit(
-        "--devices", "2", "--team", "ours", "--output", "o-%j-%a%%", "--error", "e-%A", "./a job.sh",
-        MINE="a\nBRIM_X=1", BRIM_ARRAY="9", BRIM_ARRAY_TASK="9", SLURM_ARRAY_JOB_ID="9",
+        "--devices", "2", "--team", "ours", "--output", "o-%j-%a%%", "--error", "e-%A",
+        "./a job.sh", MINE="a\nBRIM_X=1", BRIM_ARRAY="9", BRIM_ARRAY_TASK="9",
+        SLURM_ARRAY_JOB_ID="9",
     )
     known = site.until_state(job, "done")
     assert (known["devices"], known["name"]) == (2, "a job.sh")
@@ -138,8 +140,8 @@ def test_a_script_is_run_with_its_variables(site):
 
 
 def test_an_array(site):
-    job = site.submit("--array", "1-3%1", "--output", "a-%j", "sh", "-c",
-                      "env | grep BRIM_ARRAY | sort; [ $BRIM_ARRAY_TASK = 1 ] && sleep 3600; exit 0")
+    does = "env | grep BRIM_ARRAY | sort; [ $BRIM_ARRAY_TASK = 1 ] && sleep 3600; exit 0"
+    job = site.submit("--array", "1-3%1", "--output", "a-%j", "sh", "-c", does)
     assert site.why("%d_[2-3%%1]" % job, "its array") == "its array runs 1 at a time"
     running = site.until_state("%d_1" % job, "running")
     assert (running["array"], running["task"]) == (job, 1)
@@ -312,8 +314,8 @@ def test_under_brim_when_it_is_asked_for(site):
     conf = site.folder / "slurm" / "etc" / "plugstack.conf"
     conf.write_text("optional %s brim=%s\n" % (PLUGIN, site.program))
     try:
-        job = site.submit("--watch", "sh", "-c", "tr '\\0' ' ' </proc/$PPID/cmdline; echo \"$1\"", "x",
-                          "a b")
+        does = "tr '\\0' ' ' </proc/$PPID/cmdline; echo \"$1\""
+        job = site.submit("--watch", "sh", "-c", does, "x", "a b")
         site.until_state(job, "done", "failed")
         said = (site.homes[0] / ("slurm-%d.out" % job)).read_text()
         assert "brim run" in said and "a b\n" in said, said

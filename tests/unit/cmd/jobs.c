@@ -326,7 +326,7 @@ static void test_slurm(void)
            "4294901757\npartition  gpu\nran        -, attempts 0\noutput     slurm-7.out in its "
            "folder, unless it was given a file\n",
            "one job of Slurm");
-    is_str(asked, "slurm 7 since=6400000 now=10000000", "it is asked for that");
+    is_str(asked, "slurm 7 since=6400000 now=10000000", "Slurm is asked for one job");
     ask_rc = -EIO;
     is_str(jobs("", NULL), "! no answer of Slurm", "what Slurm does not answer is told");
 }

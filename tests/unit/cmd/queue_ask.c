@@ -408,7 +408,7 @@ static void test_act_on_slurm(void)
     ok(strstr(act("hold", NULL, "all"), "-4096: "), "a word that is no job is refused");
     engine_rc = ERR_USAGE;
     is_str(act("hold", NULL, "3"), "-4096: no engine", "without an engine nobody is asked");
-    is_str(asked, "", "nor for a word that is no job");
+    is_str(asked, "", "nothing is asked of Slurm for a word that is no job");
     engine_rc = 0;
     engine = ENGINE_LOCAL;
 }

@@ -40,7 +40,7 @@ static void test_choose(void)
 
         is_int(engine_choose(&got, rows[i].asked, rows[i].directory, &rows[i].there, NULL),
                rows[i].rc, "an engine is chosen where %s", rows[i].what);
-        is_int(got, rows[i].engine, "which, where %s", rows[i].what);
+        is_int(got, rows[i].engine, "the engine is right where %s", rows[i].what);
     }
 }
 
@@ -65,7 +65,8 @@ static void test_found(void)
     setenv("PATH", folder, 1);
     is_int(found(NULL), ENGINE_LOCAL, "a slurm.conf that is not there is no Slurm");
     is_int(engine_of(&got, "slurm", NULL, "/q", &e), -ENOENT, "one that is asked for is told");
-    ok(strstr(e.text, "SLURM_CONF: ") && strstr(e.text, "No such file"), "%s", e.text);
+    ok(strstr(e.text, "SLURM_CONF: ") && strstr(e.text, "No such file"),
+       "the error names the file: %s", e.text);
     fclose(fopen(conf, "w"));
     is_int(found(NULL), ENGINE_LOCAL, "without sbatch it is no Slurm");
     fclose(fopen(sbatch, "w"));
@@ -73,7 +74,7 @@ static void test_found(void)
     is_int(found(NULL), ENGINE_SLURM, "with both it is");
     there = true;
     is_int(found(NULL), ENGINE_LOCAL, "a queue that is there comes first");
-    is_int(found("slurm"), ENGINE_SLURM, "but where Slurm is asked for");
+    is_int(found("slurm"), ENGINE_SLURM, "Slurm that is asked for comes before a queue");
     folder_remove(folder);
 }
 

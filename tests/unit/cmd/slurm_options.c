@@ -36,7 +36,8 @@ static void test_refused(void)
 
         is_int(slurm_options(&order, &rows[i].o, &user, &a, &e), ERR_USAGE, "%s is refused",
                rows[i].option);
-        ok(!strncmp(e.text, begin, (size_t)n) && strstr(e.text, rows[i].why), "%s", e.text);
+        ok(!strncmp(e.text, begin, (size_t)n) && strstr(e.text, rows[i].why),
+           "the error names option and reason: %s", e.text);
         arena_done(&a);
     }
 }
@@ -64,19 +65,19 @@ static void test_taken(void)
     struct slurm_order got;
 
     is_int(slurm_options(&got, &o, &user, &a, NULL), 0, "an order is made");
-    ok(got.hold && got.requeue && got.wait && got.watch && !got.test, "it has flags");
-    is_str(got.name, "n", "its name");
-    is_str(got.folder, "/w", "its folder");
-    is_str(got.account, "t", "the team of the shell is its account");
-    is_str(got.qos, "c", "its class is its QOS");
-    is_str(got.after, "afterok:7,afterok:8,afterany:9", "what it waits for");
-    is_str(got.array, "0-3", "its array");
-    is_int(got.devices, 2, "devices");
-    is_int(got.cpus, 4, "CPUs");
+    ok(got.hold && got.requeue && got.wait && got.watch && !got.test, "an order has the flags");
+    is_str(got.name, "n", "an order has a name");
+    is_str(got.folder, "/w", "an order has a folder");
+    is_str(got.account, "t", "the team of the shell is the account");
+    is_str(got.qos, "c", "a class is a QOS");
+    is_str(got.after, "afterok:7,afterok:8,afterany:9", "an order waits for other jobs");
+    is_str(got.array, "0-3", "an order has an array");
+    is_int(got.devices, 2, "an order has its devices");
+    is_int(got.cpus, 4, "an order has its CPUs");
     is_int(got.limit_s, 91, "a limit in whole seconds, not less");
-    is_int(got.warn_s, 5, "the time before it");
-    is_int(got.signal, SIGUSR1, "the signal of then");
-    is_int(got.nice, 3000, "others go first");
+    is_int(got.warn_s, 5, "a warning before the limit");
+    is_int(got.signal, SIGUSR1, "a warning has its signal");
+    is_int(got.nice, 3000, "others go first by a priority below 0");
     arena_done(&a);
 }
 
@@ -88,7 +89,7 @@ static void test_edges(void)
     struct err e = { "" };
 
     is_int(slurm_options(&got, &o, &root, &a, NULL), 0, "root puts jobs before others");
-    is_int(got.nice, -1000, "by as much as it puts them behind");
+    is_int(got.nice, -1000, "a priority above 0 goes as far the other way");
     ok(got.test && !got.wait, "nobody waits for a job that is not submitted");
     is_str(got.name, "train", "a job is called as its command");
     is_str(got.account, NULL, "without a team it has no account of its own");

@@ -73,7 +73,7 @@ static void check_jobs(const struct site *s)
     is_int(j[1].task, SITE_NO_TASK, "a single job is of no array");
     ok(j[2].pending_tasks && j[2].array == 3 && j[2].task == SITE_NO_TASK,
        "one stands for an array's tasks");
-    ok(j[2].tasks && j[2].tasks[0], "and says which");
+    ok(j[2].tasks && j[2].tasks[0], "one that stands for tasks says which");
     is_int(j[2].devices, 3, "GPUs of the whole job");
 }
 

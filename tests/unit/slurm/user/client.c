@@ -22,19 +22,22 @@ static void test_whole(void)
 
     is_int(start(&c, "cat /proc/self/fd/3; echo $GIVEN; cat; echo no >&2; exit 3", "script\n"), 0,
            "a command is started");
-    is_int(slurm_client_hear(&c, false, 60000, NULL), 0, "it is heard");
-    is_int(slurm_client_end(&c, NULL), 3, "it has its status");
-    is_str(str_text(&c.texts[0]), "script\nyes\n", "it has a script, its environment, no stdin");
-    is_str(str_text(&c.texts[1]), "no\n", "its complaint is another text");
+    is_int(slurm_client_hear(&c, false, 60000, NULL), 0, "a command is heard to its end");
+    is_int(slurm_client_end(&c, NULL), 3, "a command has its status");
+    is_str(str_text(&c.texts[0]), "script\nyes\n",
+           "a command has a script, an environment, no stdin");
+    is_str(str_text(&c.texts[1]), "no\n", "a complaint is another text");
 }
 
 static void test_line(void)
 {
     CLEANUP(slurm_client_done) struct slurm_client c = SLURM_CLIENT_INIT;
 
-    is_int(start(&c, "echo 12; kill -STOP $$; exit 5", NULL), 0, "one that goes on is started");
-    is_int(slurm_client_hear(&c, true, 60000, NULL), 0, "its first line is heard while it goes on");
-    is_str(str_text(&c.texts[0]), "12\n", "that line");
+    is_int(start(&c, "echo 12; kill -STOP $$; exit 5", NULL), 0,
+           "a command that goes on is started");
+    is_int(slurm_client_hear(&c, true, 60000, NULL), 0,
+           "the first line is heard of a command that goes on");
+    is_str(str_text(&c.texts[0]), "12\n", "the first line is there");
 }
 
 static void test_patience(void)
@@ -42,13 +45,15 @@ static void test_patience(void)
     CLEANUP(slurm_client_done) struct slurm_client c = SLURM_CLIENT_INIT;
     struct err e = { "" };
 
-    is_int(start(&c, "echo first >&2; echo last >&2; kill -STOP $$", NULL), 0, "one that hangs");
+    is_int(start(&c, "echo first >&2; echo last >&2; kill -STOP $$", NULL), 0,
+           "a command that hangs is started");
     while (!strstr(str_text(&c.texts[1]), "last\n"))
         if (slurm_client_hear(&c, false, 1, NULL) != -ETIMEDOUT)
             break;
-    is_int(slurm_client_hear(&c, false, 1, &e), -ETIMEDOUT, "is not waited for");
+    is_int(slurm_client_hear(&c, false, 1, &e), -ETIMEDOUT,
+           "a command that hangs is not waited for");
     is_str(e.text, "Slurm does not answer within 0.001 s: last; look at slurmctld",
-           "its last words are told");
+           "the last words of one that hangs are told");
 }
 
 static void test_failures(void)
@@ -58,14 +63,16 @@ static void test_failures(void)
     const char *argv[] = { "/none/sbatch", NULL };
     struct err e = { "" };
 
-    is_int(slurm_client_start(&c, argv, env, NULL, &e), 0, "one that is not there");
-    is_int(slurm_client_hear(&c, true, 60000, &e), 0, "says nothing");
-    is_int(slurm_client_end(&c, &e), -ENOENT, "it is not there");
-    ok(strstr(e.text, "there is no /none/sbatch: install Slurm's client commands"), "%s", e.text);
-    is_int(start(&killed, "kill -9 $$", NULL), 0, "one that is killed");
-    is_int(slurm_client_hear(&killed, false, 60000, &e), 0, "ends");
-    is_int(slurm_client_end(&killed, &e), -EIO, "it has no status");
-    is_str(e.text, "sh was killed by signal 9", "by what is told");
+    is_int(slurm_client_start(&c, argv, env, NULL, &e), 0,
+           "a command that is not there is started");
+    is_int(slurm_client_hear(&c, true, 60000, &e), 0, "a command that is not there says nothing");
+    is_int(slurm_client_end(&c, &e), -ENOENT, "a command that is not there is an error");
+    ok(strstr(e.text, "there is no /none/sbatch: install Slurm's client commands"),
+       "the error says what to install: %s", e.text);
+    is_int(start(&killed, "kill -9 $$", NULL), 0, "a command that is killed is started");
+    is_int(slurm_client_hear(&killed, false, 60000, &e), 0, "a command that is killed ends");
+    is_int(slurm_client_end(&killed, &e), -EIO, "a command that was killed has no status");
+    is_str(e.text, "sh was killed by signal 9", "the signal that killed it is told");
 }
 
 int main(void)

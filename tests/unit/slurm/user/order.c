@@ -143,9 +143,9 @@ static void test_env(void)
     is_str(got[1], "BRIM_JOBS=x", "what tells of another job is not");
     is_str(got[2], "SLURM_CONF=/c", "Slurm is found where it was");
     is_str(got[3], "ODD\nNAME=a=b", "a variable stays what it is");
-    is_str(got[4], "BRIM_DEVICES=2", "it tells how many devices the job has");
-    is_str(got[5], "BRIM_TEAM=team", "and whose share it counts in");
-    is_str(got[6], NULL, "that is all");
+    is_str(got[4], "BRIM_DEVICES=2", "a variable tells how many devices the job has");
+    is_str(got[5], "BRIM_TEAM=team", "a variable tells whose share the job counts in");
+    is_str(got[6], NULL, "no other variable is added");
     o = (struct slurm_order){ .devices = 0 };
     got = slurm_order_env(&o, shell, &a);
     is_str(got[4], NULL, "a job without devices has no variable for them");
@@ -178,7 +178,8 @@ static void test_said(void)
     is_str(words("", false), "", "nothing is nothing");
     is_str(forecast("sbatch: Job 3 to start at 2026-11-27T09:03:53 using 1 processors on nodes "
                     "n[0-1] in partition batch\n"),
-           "would start at 2026-11-27T09:03:53, on n[0-1] (partition batch)", "a forecast");
+           "would start at 2026-11-27T09:03:53, on n[0-1] (partition batch)",
+           "a forecast with time and nodes");
     is_str(forecast("sbatch: Job 3 to start at 2028-01-01T00:00:00 using 1 processors on nodes n0 "
                     "in partition batch\n"),
            "would wait: Slurm does not know for how long, as when jobs that run have no limit",

@@ -99,6 +99,7 @@ static void test_reasons(void)
         const char *why, *after, *tasks, *want;
     } rows[] = {
         { NULL, NULL, NULL, "Slurm has not looked at it yet" },
+        { NULL, "afterok:5(unfulfilled)", NULL, "waits for afterok:5: 0 of 1 ended" },
         { "BeginTime", NULL, NULL,
           "waits for the time that it is to begin at, or after it was requeued (Slurm: "
           "BeginTime)" },
@@ -146,11 +147,12 @@ static void test_needs(void)
     is_str(why_of(&jobs[5]),
            "waits for 1 device and 2 CPUs: 5 of 12 devices of the cluster are "
            "free; job 7 goes before it",
-           "who goes before it");
+           "a job that goes before another is told");
     j.devices = 0;
     is_str(why_of(&j), "waits for 1 CPU", "a job without devices");
     j.start_ms = NOW + 47000;
-    is_str(why_of(&j), "waits for 1 CPU; Slurm expects its start in 47 s", "its expected start");
+    is_str(why_of(&j), "waits for 1 CPU; Slurm expects its start in 47 s",
+           "the start that Slurm expects is told");
     j.start_ms = NOW + SLURM_WORDS_NEVER_MS + 1;
     is_str(why_of(&j),
            "waits for 1 CPU; Slurm does not know for how long, as when jobs that run have no limit",
@@ -163,7 +165,7 @@ static void test_needs(void)
            "a job that is held goes before nobody");
     jobs[2].held = false;
     jobs[2].partition = "q";
-    ok(!strstr(why_of(&jobs[5]), "goes before"), "nor does one of another partition");
+    ok(!strstr(why_of(&jobs[5]), "goes before"), "a job of another partition goes before nobody");
     jobs[2].partition = "p";
 }
 
@@ -216,7 +218,7 @@ static void test_states(void)
                               .held = rows[i].held };
 
         is_str(slurm_words_state(&j), rows[i].word, "a job is %s", rows[i].word);
-        is_str(why_of(&j), rows[i].why, "and why, when it is %s", rows[i].word);
+        is_str(why_of(&j), rows[i].why, "the reason of a job that is %s", rows[i].word);
     }
 }
 
@@ -280,7 +282,7 @@ static void test_listing(void)
         int64_t next = -1;
 
         is_str(ids(&rows[i].what, &next), rows[i].want, "jobs are listed: %s", rows[i].about);
-        is_int(next, rows[i].next, "and where to go on: %s", rows[i].about);
+        is_int(next, rows[i].next, "the job to go on with is told: %s", rows[i].about);
     }
 }
 
