@@ -220,8 +220,9 @@ static bool begins_line(const char *text, const char *start)
 {
     while (strncmp(text, start, strlen(start)) != 0) {
         text = strchr(text, '\n');
-        if (!text++)
+        if (!text)
             return false;
+        text++;
     }
     return true;
 }
