@@ -11,7 +11,7 @@
 #include "ask/reply.h"
 #include "base/clock.h"
 
-enum { REQUEST_MAX = 1024, ANSWER_MAX = NODE_REPORT_MAX + REPLY_HEAD_MAX, READ_SIZE = 16 << 10 };
+enum { REQUEST_MAX = 16 << 10, READ_SIZE = 16 << 10 };
 
 /* What is known of a node from one round to the next. */
 struct target {
@@ -35,7 +35,7 @@ struct caller {
     uv_connect_t connect;
     uv_write_t write;
     struct reply reply;
-    char request[REQUEST_MAX];
+    struct str request;
 };
 
 struct ask {
@@ -140,6 +140,19 @@ static void on_room(uv_handle_t *tcp, size_t size, uv_buf_t *ret)
     *ret = uv_buf_init(c->all->bytes, sizeof(c->all->bytes));
 }
 
+static void take(struct caller *c, const char *text, size_t len)
+{
+    const struct ask_config *config = &c->all->config;
+    struct node_answer *a = &c->all->answers[c->node];
+
+    if (!config->page) {
+        node_answer_read(a, c->reply.status, text, len);
+        return;
+    }
+    a->fault = NODE_ANSWERED;
+    config->page->answered(config->ctx, c->node, c->reply.status, text, len);
+}
+
 static void on_read(uv_stream_t *tcp, ssize_t n, const uv_buf_t *bytes)
 {
     struct caller *c = tcp->data;
@@ -157,11 +170,11 @@ static void on_read(uv_stream_t *tcp, ssize_t n, const uv_buf_t *bytes)
     else if (rc == -ENOMEM)
         fail(c, NODE_HERE, ENOMEM);
     else if (rc < 0)
-        fail(c, NODE_STRANGER, 0);
+        fail(c, NODE_STRANGER, rc == -EFBIG ? EFBIG : 0);
     if (rc <= 0)
         return;
     text = reply_text(&c->reply, &len);
-    node_answer_read(&c->all->answers[c->node], c->reply.status, text, len);
+    take(c, text, len);
     finish(c);
 }
 
@@ -179,7 +192,7 @@ static void on_written(uv_write_t *write, int status)
 static void on_connected(uv_connect_t *connect, int status)
 {
     struct caller *c = connect->data;
-    uv_buf_t text = uv_buf_init(c->request, (unsigned)strlen(c->request));
+    uv_buf_t text = uv_buf_init(c->request.data, (unsigned)c->request.len);
     int rc = status;
 
     if (is_closing(c))
@@ -217,17 +230,20 @@ static void open_tcp(struct caller *c)
 static void write_request(struct caller *c)
 {
     const struct node_list_node *node = &c->all->config.nodes->nodes[c->node];
-    const char *token = c->all->config.token;
+    const struct ask_page *page = c->all->config.page;
+    const char *token = page ? NULL : c->all->config.token, *login = page ? page->login : NULL;
     bool v6 = strchr(node->name, ':');
 
-    snprintf(c->request, sizeof(c->request),
-             "GET /api/v1/node.json HTTP/1.0\r\n"
-             "Host: %s%.*s%s:%u\r\n"
-             "User-Agent: brim\r\n"
-             "%s%s%s"
-             "\r\n",
-             v6 ? "[" : "", (int)strcspn(node->name, "%"), node->name, v6 ? "]" : "", node->port,
-             token ? "Authorization: Bearer " : "", token ? token : "", token ? "\r\n" : "");
+    str_reset(&c->request);
+    str_addf(&c->request, "GET %s HTTP/1.0\r\n", page ? page->path : "/api/v1/node.json");
+    str_addf(&c->request, "Host: %s%.*s%s:%u\r\n", v6 ? "[" : "", (int)strcspn(node->name, "%"),
+             node->name, v6 ? "]" : "", node->port);
+    str_add(&c->request, "User-Agent: brim\r\n");
+    if (token)
+        str_addf(&c->request, "Authorization: Bearer %s\r\n", token);
+    if (login)
+        str_addf(&c->request, "Authorization: %s\r\n", login);
+    str_add(&c->request, "\r\n");
 }
 
 /* Connect to a node whose addresses are known, or look them up first. */
@@ -235,14 +251,14 @@ static void begin(struct caller *c)
 {
     struct ask *k = c->all;
     struct target *t = &k->targets[c->node];
-    int rc = 0;
+    int rc = str_error(&c->request);
 
-    if (t->n) {
+    if (rc == 0 && t->n) {
         connect_to(c);
         return;
     }
-    t->waits = c;
-    if (!t->looking)
+    t->waits = rc == 0 ? c : NULL;
+    if (rc == 0 && !t->looking)
         rc = lookup_ask(k->lookup, k->config.nodes->nodes[c->node].name, c->node);
     t->looking = t->looking || rc == 0;
     if (rc < 0)
@@ -339,11 +355,14 @@ static void set_target(struct target *t, const struct node_list_node *node)
 
 static void make_callers(struct ask *k)
 {
+    size_t most = k->config.page ? k->config.page->most : NODE_REPORT_MAX;
+
     for (unsigned i = 0; i < k->n_callers; i++) {
         struct caller *c = &k->callers[i];
 
         c->all = k;
-        c->reply.bytes = (struct str)STR_INIT(ANSWER_MAX);
+        c->reply.bytes = (struct str)STR_INIT(most + REPLY_HEAD_MAX);
+        c->request = (struct str)STR_INIT(REQUEST_MAX);
         uv_timer_init(k->loop, &c->timer); /* does not fail */
         c->timer.data = c->connect.data = c->write.data = c;
     }
@@ -424,8 +443,10 @@ void ask_end(struct ask *k)
 
 void ask_close(struct ask *k)
 {
-    for (unsigned i = 0; i < k->n_callers; i++)
+    for (unsigned i = 0; i < k->n_callers; i++) {
         str_done(&k->callers[i].reply.bytes);
+        str_done(&k->callers[i].request);
+    }
     free(k->callers);
     free(k->answers);
     free(k->whole);

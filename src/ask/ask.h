@@ -18,9 +18,19 @@ enum {
     ASK_WHOLE = 10, /* times as long as for one node is what all of them have */
 };
 
+/* Another page than what agents tell of their nodes. All that is pointed to is borrowed. */
+struct ask_page {
+    const char *path;  /* "/api/v1/query?query=up" */
+    const char *login; /* the header Authorization: "Bearer TOKEN"; NULL: none is sent */
+    size_t most; /* bytes of an answer, beside its head; a larger one is NODE_STRANGER with EFBIG */
+    /* A whole answer of a node: its fault is NODE_ANSWERED whatever it says, without a report. */
+    void (*answered)(void *ctx, size_t node, unsigned status, const char *text, size_t len);
+};
+
 struct ask_config {
     const struct node_list *nodes; /* borrowed */
     const char *token;             /* borrowed; NULL: none is sent */
+    const struct ask_page *page;   /* NULL: an agent's answer is asked for, and read */
     unsigned at_once;              /* 1 to ASK_AT_ONCE */
     int64_t patience_ns;           /* for one node */
     void (*done)(void *ctx);

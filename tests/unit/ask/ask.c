@@ -30,6 +30,8 @@ struct world {
     struct node_list list;
     struct ask *ask;
     unsigned done, rounds; /* rounds: that are to be asked */
+    unsigned status;       /* of a page that was asked for */
+    char text[64];
 };
 
 static void on_room(uv_handle_t *tcp, size_t size, uv_buf_t *ret)
@@ -215,6 +217,62 @@ static void test_request(void)
     }
 }
 
+static void on_answered(void *ctx, size_t node, unsigned status, const char *text, size_t len)
+{
+    struct world *w = ctx;
+
+    w->status = status * 10 + (unsigned)node;
+    snprintf(w->text, sizeof(w->text), "%.*s", (int)len, text);
+}
+
+/* Another page than an agent's, of which whatever comes is handed on. */
+static void test_page(void)
+{
+    static char path[18 << 10];
+    struct ask_page page = { "/x?y=1", "Basic eDp5", 8, on_answered };
+    const struct ask_config config = { .token = "of agents",
+                                       .page = &page,
+                                       .at_once = 1,
+                                       .patience_ns = 100 * NS_PER_S,
+                                       .done = on_done };
+
+    for (int turn = 0; turn < 3; turn++) {
+        struct world *w = new_world();
+        struct ask_config c = config;
+        char want[200];
+
+        memset(path, turn == 2 ? 'x' : '\0', sizeof(path) - 1);
+        page.path = turn == 2 ? path : "/x?y=1";
+        add_node(w, "127.0.0.1",
+                 turn == 1 ? "HTTP/1.0 200 OK\r\nContent-Length: 9000\r\n\r\n1234"
+                           : "HTTP/1.0 404 No\r\n\r\n12345678");
+        c.nodes = &w->list;
+        c.ctx = w;
+        if (ask_open(&w->ask, &w->loop, &c, NULL) < 0)
+            abort();
+        run(w);
+        snprintf(want, sizeof(want),
+                 "GET /x?y=1 HTTP/1.0\r\nHost: 127.0.0.1:%u\r\nUser-Agent: brim\r\n"
+                 "Authorization: Basic eDp5\r\n\r\n",
+                 w->servers[0].port);
+        if (turn < 2)
+            is_str(w->servers[0].request, want, "a page is asked for with its login, and no token");
+        if (turn == 0) {
+            is_int(ask_answers(w->ask)[0].fault, NODE_ANSWERED, "a page that is none is an answer");
+            is_int(w->status, 4040, "the status of a page is handed on");
+            is_str(w->text, "12345678", "the text of a page is handed on");
+        } else if (turn == 1) {
+            is_int(ask_answers(w->ask)[0].fault, NODE_STRANGER, "a page that is too large is none");
+            is_int(ask_answers(w->ask)[0].error, EFBIG, "of a page that is too large that is said");
+            is_int(w->status, 0, "a page that is too large is not handed on");
+        } else {
+            is_int(ask_answers(w->ask)[0].fault, NODE_HERE, "a path that is too long is not sent");
+            is_int(ask_answers(w->ask)[0].error, EFBIG, "of a path that is too long that is said");
+        }
+        delete_world(w);
+    }
+}
+
 /* Names that nobody knows; nodes that are silent, and those behind them. */
 static void test_no_answer(void)
 {
@@ -302,6 +360,7 @@ int main(void)
 {
     test_answers();
     test_request();
+    test_page();
     test_no_answer();
     test_end();
     test_nobody();
