@@ -59,16 +59,21 @@ void control_blind(const struct site *site, const struct site_job *j,
         const struct node_report *r = p->node < site->n_nodes ? control_report(answers, p->node)
                                                               : NULL;
         const char *name = p->node < site->n_nodes ? site->nodes[p->node].name : "?";
+        const struct node_answer *a;
         int gap = -1;
 
         if (p->count == 0)
             continue;
-        if (!r)
+        a = p->node < site->n_nodes ? answers->of[p->node] : NULL;
+        if (!r && a && a->why)
+            str_add(out, a->why);
+        else if (!r)
             str_addf(out, "no agent answers for node %s", name);
         else if (__builtin_popcount(p->devices) != p->count)
             str_addf(out, "Slurm does not tell which GPUs of node %s it has", name);
         else if (isnan(sum_of(r, p, &gap)))
-            str_addf(out, "the agent of node %s says nothing of GPU %d", name, gap);
+            str_addf(out, "nothing is known of GPU %d of node %s%s%s", gap, name,
+                     a->why ? ": " : "", a->why ? a->why : "");
         else
             continue;
         return;

@@ -21,8 +21,8 @@ const struct node_report *control_report(const struct control_answers *answers, 
 int control_busy(const struct site *site, const struct site_job *j,
                  const struct control_answers *answers);
 
-/* "node n1 has no agent", "n1's agent says nothing of GPU 3": why the above is -1; "" where it is
- * not. */
+/* "no agent answers for node n1", "nothing is known of GPU 3 of node n1": why the above is -1; ""
+ * where it is not. */
 void control_blind(const struct site *site, const struct site_job *j,
                    const struct control_answers *answers, struct str *out);
 

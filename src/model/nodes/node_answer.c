@@ -34,7 +34,7 @@ static const char *const words[NODE_FAULTS] = {
     [NODE_NO_LOOKUP] = "no_lookup", [NODE_REFUSED] = "refused",     [NODE_NO_WAY] = "no_way",
     [NODE_SILENT] = "silent",       [NODE_CLOSED] = "closed",       [NODE_TOKEN] = "token",
     [NODE_OWN_ONLY] = "own_only",   [NODE_BUSY] = "busy",           [NODE_OTHER] = "other_version",
-    [NODE_STRANGER] = "no_agent",   [NODE_HERE] = "here",
+    [NODE_STRANGER] = "no_agent",   [NODE_HERE] = "here",           [NODE_UNTOLD] = "untold",
 };
 
 const char *node_answer_fault(enum node_fault fault)
@@ -54,6 +54,7 @@ static const char *const sentences[NODE_FAULTS] = {
     [NODE_BUSY] = "its agent has no sample for us now: see its log",
     [NODE_OTHER] = "what answers there is no agent of this version of brim: install it there",
     [NODE_STRANGER] = "what answers there is no agent of brim",
+    [NODE_UNTOLD] = "who was asked in its place does not tell of it",
 };
 
 void node_answer_why(const struct node_answer *a, const struct node_list_node *node, bool token,

@@ -19,6 +19,7 @@ enum node_fault {
     NODE_OTHER,     /* an agent of another version */
     NODE_STRANGER,  /* what answers there is no agent */
     NODE_HERE,      /* it could not be asked for a reason of this machine */
+    NODE_UNTOLD,    /* who was asked in its place does not tell of it */
     NODE_FAULTS
 };
 
@@ -27,6 +28,7 @@ struct node_answer {
     int error; /* the errno of NODE_NO_WAY and NODE_HERE; 0 */
     double took_s;
     struct node_report report; /* of NODE_ANSWERED */
+    const char *why; /* what is wrong where another was asked in its place, as a sentence; NULL */
 };
 
 /* Of what a server answered over HTTP: its status, and with 200 a text. */

@@ -29,7 +29,7 @@ static void test_mean(void)
     parts[1].devices = 12;
     is_int(control_busy(&site, &j, &answers), -1, "a job with a device of which nobody tells");
     control_blind(&site, &j, &answers, &why);
-    is_str(str_text(&why), "the agent of node n1 says nothing of GPU 3",
+    is_str(str_text(&why), "nothing is known of GPU 3 of node n1",
            "a device of which nobody tells is named");
     parts[1].devices = 1 << 4 | 1;
     is_int(control_busy(&site, &j, &answers), -1, "a device that the agent does not have");
@@ -53,6 +53,23 @@ static void test_mean(void)
     why = (struct str)STR_INIT(200);
     control_blind(&site, &j, &answers, &why);
     is_str(str_text(&why), "no agent answers for node n1", "a node without an answer is named");
+    str_done(&why);
+    why = (struct str)STR_INIT(200);
+    b.fault = NODE_UNTOLD;
+    b.why = "Prometheus says nothing of node n1";
+    of[1] = &b;
+    is_int(control_busy(&site, &j, &answers), -1, "a node of which Prometheus says nothing");
+    control_blind(&site, &j, &answers, &why);
+    is_str(str_text(&why), b.why, "what Prometheus does not say is said");
+    str_done(&why);
+    why = (struct str)STR_INIT(200);
+    b.fault = NODE_ANSWERED;
+    b.why = "it is odd";
+    parts[1].devices = 12;
+    control_blind(&site, &j, &answers, &why);
+    is_str(str_text(&why), "nothing is known of GPU 3 of node n1: it is odd",
+           "what is wrong with a node's values is said");
+    parts[1].devices = 6;
     parts[1].node = 2;
     is_int(control_busy(&site, &j, &answers), -1, "a node that the site does not have");
 }
