@@ -12,17 +12,17 @@
 #include "base/log.h"
 #include "base/parse.h"
 #include "cmd/common/cmd.h"
-#include "cmd/common/nodes_option.h"
 #include "cmd/control/operate.h"
 #include "cmd/control/page.h"
 #include "cmd/control/show.h"
-#include "control/gather.h"
+#include "cmd/control/source.h"
 #include "slurm/slurm.h"
 
-enum { POLICY_MAX = 64 << 10, OUTPUT_MAX = 64 << 20, TOKEN_MAX = 4096, OPERANDS = 1000 };
+enum { POLICY_MAX = 64 << 10, OUTPUT_MAX = 64 << 20, OPERANDS = 1000 };
 
 struct control_opts {
     const char *policy, *mode, *directory, *conf, *token, *json, *log;
+    const char *prometheus, *query, *login;
     int64_t every_ns, patience_ns, back_ns;
     uint64_t port, most;
     struct page_opts page;
@@ -48,9 +48,15 @@ static const struct opt opts[] = {
       "with run, once: of the agents of the nodes (9410)", .least = 1, .most = 65535 },
     { OPT_STRING, 0, "token", offsetof(struct control_opts, token), "FILE",
       "with run, once: the token that agents ask for" },
+    { OPT_STRING, 0, "prometheus", offsetof(struct control_opts, prometheus), "URL",
+      "with run, once: ask this Prometheus how busy GPUs are, and no agents (http://HOST:9090)" },
+    { OPT_STRING, 0, "prometheus-query", offsetof(struct control_opts, query), "EXPR",
+      "with run, once: what it is asked (brim_gpu_busy_ratio, and what DCGM's exporter says)" },
+    { OPT_STRING, 0, "prometheus-token", offsetof(struct control_opts, login), "FILE",
+      "with run, once: the token, or USER:PASSWORD, that Prometheus asks for" },
     { OPT_DURATION, 0, "patience", offsetof(struct control_opts, patience_ns), "TIME",
-      "with run, once: how long Slurm, or an agent, may take to answer (10s)", .least = OPT_S,
-      .most = OPT_MIN },
+      "with run, once: how long Slurm, an agent, or Prometheus may take to answer (10s)",
+      .least = OPT_S, .most = OPT_MIN },
     { OPT_STRING, 0, "slurm-conf", offsetof(struct control_opts, conf), "FILE",
       "with run, once: slurm.conf (where Slurm's own commands look for it)" },
     { OPT_STRING, 'd', "directory", offsetof(struct control_opts, directory), "DIR",
@@ -94,9 +100,7 @@ struct session {
     const struct control_opts *o;
     const char *folder;
     struct policy policy;
-    struct str token;
-    struct gather gather;
-    struct gather_config ask;
+    struct source source;
     struct slurm *slurm;
     struct control_book *book;
     struct cycle *control;
@@ -121,7 +125,7 @@ static int ask(void *ctx, const struct site *site, const bool *which, const stru
                struct err *e)
 {
     struct session *s = ctx;
-    int rc = gather_ask(&s->gather, &s->ask, site, which, of, e);
+    int rc = source_ask(&s->source, site, which, of, e);
 
     return rc == 0 ? page_asked(s->page, of, site->n_nodes, e) : rc;
 }
@@ -145,12 +149,12 @@ static int open_session(struct session *s, struct err *e)
 {
     const struct slurm_config slurm = { .conf = s->o->conf,
                                         .patience_ms = s->o->patience_ns / NS_PER_MS };
+    const struct source_opts source = { s->o->prometheus, s->o->query,          s->o->login,
+                                        s->o->token,      (unsigned)s->o->port, s->o->patience_ns };
     int rc = load_policy(s, e);
 
-    if (rc == 0 && s->o->token)
-        rc = nodes_option_token(s->o->token, &s->token, e);
-    s->ask = (struct gather_config){ s->o->token ? str_text(&s->token) : NULL, (unsigned)s->o->port,
-                                     s->o->patience_ns };
+    if (rc == 0)
+        rc = source_open(&s->source, &source, s->app->clock, e);
     if (rc == 0)
         rc = control_book_open(&s->book, s->folder, true, e);
     if (rc == 0)
@@ -172,8 +176,7 @@ static void close_session(struct session *s)
     cycle_close(s->control);
     slurm_close(s->slurm);
     control_book_close(s->book);
-    gather_done(&s->gather);
-    str_done(&s->token);
+    source_done(&s->source);
 }
 
 /* ---- run, once ---- */
@@ -392,7 +395,7 @@ static int obey(struct session *s, enum word word, char **operands, struct err *
 static int run(const struct app *app, const void *values, char **operands, struct err *e)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
-    struct session s = { .app = app, .o = values, .token = STR_INIT(TOKEN_MAX) };
+    struct session s = { .app = app, .o = values };
     const char *word = operands[0] ? operands[0] : "once";
     size_t i = 0;
     int rc;
@@ -446,11 +449,11 @@ const struct cmd cmd_control = {
     .args = "[once | run | list | approve ID... | stop | go]",
     .summary = "on a Slurm cluster: who keeps GPUs idle, for whom, and take them back",
     .about =
-        "Reads jobs and nodes from Slurm, asks the agents of nodes how busy GPUs are, and decides\n"
-        "by section [idle] of a policy, as brim sim does: owners of jobs whose GPUs are idle are\n"
-        "told (admin_comment, and the terminal of srun), and when another job waits for these\n"
-        "GPUs the idle one is requeued. It only says so unless --mode asks for more. What it does\n"
-        "is written down before; it may be killed at any time.",
+        "Reads jobs and nodes from Slurm, asks the agents of nodes (or Prometheus) how busy GPUs\n"
+        "are, and decides by section [idle] of a policy, as brim sim does: owners of jobs whose\n"
+        "GPUs are idle are told (admin_comment, and the terminal of srun), and when another job\n"
+        "waits for these GPUs the idle one is requeued. It only says so unless --mode asks for\n"
+        "more. What it does is written down before; it may be killed at any time.",
     .subs = subs,
     .opts = opts,
     .defaults = &defaults,
