@@ -18,6 +18,7 @@ struct target {
     union lookup_address addresses[LOOKUP_ADDRESSES];
     unsigned n;           /* 0: it must be looked up */
     bool number;          /* its name is an address */
+    bool late;            /* it was silent when it was asked last */
     bool looking;         /* its name is being looked up */
     struct caller *waits; /* for that; NULL */
 };
@@ -47,8 +48,11 @@ struct ask {
     struct node_answer *whole;   /* of the last one that ended */
     struct caller *callers;
     unsigned n_callers;
-    unsigned busy; /* callers that have a node */
-    size_t next;   /* the node to ask next */
+    unsigned busy;            /* callers that have a node */
+    size_t *order;            /* of the nodes of a round */
+    size_t n_order, n_prompt; /* n_prompt: those before the late ones */
+    size_t next;              /* to ask next, of these */
+    size_t from;              /* the node that late ones begin with */
     uint64_t since_ns;
     bool ended;
     char bytes[READ_SIZE]; /* that were read last */
@@ -78,6 +82,7 @@ static void finish(struct caller *c)
         t->waits = NULL;
     if (a->fault != NODE_ANSWERED && !t->number)
         t->n = 0; /* it may have another address by now */
+    t->late = a->fault == NODE_SILENT || a->fault == NODE_NO_LOOKUP;
     a->took_s = seconds_since(c->since_ns);
     uv_timer_stop(&c->timer);
     c->again = false;
@@ -265,15 +270,39 @@ static void begin(struct caller *c)
         fail(c, NODE_HERE, -rc);
 }
 
+/* Which nodes are asked in a round: those that were late the last time come last. */
+static void make_order(struct ask *k)
+{
+    const struct ask_config *config = &k->config;
+    size_t n = config->nodes->n;
+
+    k->n_order = k->next = 0;
+    for (size_t i = 0; i < n; i++)
+        if ((!config->which || config->which[i]) && (!config->late_ns || !k->targets[i].late))
+            k->order[k->n_order++] = i;
+    k->n_prompt = k->n_order;
+    for (size_t i = 0; i < n && config->late_ns; i++) {
+        size_t node = (k->from + i) % n;
+
+        if ((!config->which || config->which[node]) && k->targets[node].late)
+            k->order[k->n_order++] = node;
+    }
+}
+
 /* Take the next node, if there is one and time for it. */
 static void ask_next(struct caller *c)
 {
     struct ask *k = c->all;
+    int64_t patience_ns = k->config.patience_ns;
 
-    if (k->ended || k->next == k->config.nodes->n ||
-        uv_hrtime() - k->since_ns > (uint64_t)k->config.patience_ns * ASK_WHOLE)
+    if (k->ended || k->next == k->n_order ||
+        uv_hrtime() - k->since_ns > (uint64_t)k->config.whole_ns)
         return;
-    c->node = k->next++;
+    c->node = k->order[k->next];
+    if (k->next++ >= k->n_prompt) {
+        patience_ns = k->config.late_ns;
+        k->from = c->node + 1;
+    }
     c->asking = true;
     c->turn = 0;
     c->since_ns = uv_hrtime();
@@ -281,15 +310,24 @@ static void ask_next(struct caller *c)
     reply_begin(&c->reply);
     write_request(c);
     open_tcp(c);
-    uv_timer_start(&c->timer, on_late, (uint64_t)(k->config.patience_ns / NS_PER_MS), 0);
+    uv_timer_start(&c->timer, on_late, (uint64_t)(patience_ns / NS_PER_MS), 0);
     begin(c);
+}
+
+/* The answers are whole. */
+static void end_round(struct ask *k)
+{
+    struct node_answer *answers = k->whole;
+
+    k->whole = k->answers;
+    k->answers = answers;
+    k->config.done(k->config.ctx);
 }
 
 static void on_closed(uv_handle_t *tcp)
 {
     struct caller *c = tcp->data;
     struct ask *k = c->all;
-    struct node_answer *answers;
 
     if (c->again) {
         c->again = false;
@@ -300,12 +338,8 @@ static void on_closed(uv_handle_t *tcp)
     c->asking = false;
     k->busy--;
     ask_next(c);
-    if (k->busy || k->ended)
-        return;
-    answers = k->whole;
-    k->whole = k->answers;
-    k->answers = answers;
-    k->config.done(k->config.ctx);
+    if (!k->busy && !k->ended)
+        end_round(k);
 }
 
 /* ---- names ---- */
@@ -379,12 +413,15 @@ int ask_open(struct ask **ret, uv_loop_t *loop, const struct ask_config *config,
     if (!k)
         return err_nomem(e);
     k->config = *config;
+    if (!config->whole_ns)
+        k->config.whole_ns = config->patience_ns * ASK_WHOLE;
     k->loop = loop;
     k->targets = calloc(n, sizeof(*k->targets));
     k->answers = calloc(n, sizeof(*k->answers));
     k->whole = calloc(n, sizeof(*k->whole));
+    k->order = calloc(n, sizeof(*k->order));
     k->callers = calloc(MIN(n, config->at_once), sizeof(*k->callers));
-    if (!k->targets || !k->answers || !k->whole || !k->callers)
+    if (!k->targets || !k->answers || !k->whole || !k->order || !k->callers)
         return err_nomem(e);
     for (size_t i = 0; i < n; i++)
         set_target(&k->targets[i], &config->nodes->nodes[i]);
@@ -408,12 +445,14 @@ void ask_begin(struct ask *k)
         k->answers[i].error = 0;
         k->answers[i].took_s = 0;
     }
-    k->next = 0;
+    make_order(k);
     k->since_ns = uv_hrtime();
     uv_update_time(
         k->loop); /* it is from before the caller's last work: nodes would be late early */
     for (unsigned i = 0; i < k->n_callers; i++)
         ask_next(&k->callers[i]);
+    if (!k->busy) /* nobody is to be asked */
+        end_round(k);
 }
 
 bool ask_busy(const struct ask *k)
@@ -450,6 +489,7 @@ void ask_close(struct ask *k)
     free(k->callers);
     free(k->answers);
     free(k->whole);
+    free(k->order);
     free(k->targets);
     free(k);
 }

@@ -1,6 +1,8 @@
 /* Asks the agents of many nodes, so many at once, in the caller's loop: nothing in it waits. Each
- * node has a time for its answer, all of them together ten times as long; what a node sends is
- * bounded and not trusted. Ignore SIGPIPE: it is what a node that goes away would send.
+ * node has a time for its answer, all of them together ten times as long, unless that is said
+ * otherwise; what a node sends is bounded and not trusted. Addresses of names are kept from one
+ * round to the next, until a node does not answer. Ignore SIGPIPE: it is what a node that goes away
+ * would send.
  *
  *     rc = ask_open(&k, &loop, &config, e);
  *     ask_begin(k);          as often as wanted: done() is called when all have answered or not
@@ -31,8 +33,12 @@ struct ask_config {
     const struct node_list *nodes; /* borrowed */
     const char *token;             /* borrowed; NULL: none is sent */
     const struct ask_page *page;   /* NULL: an agent's answer is asked for, and read */
+    const bool *which;             /* by node: those to ask in a round; borrowed; NULL: all */
     unsigned at_once;              /* 1 to ASK_AT_ONCE */
     int64_t patience_ns;           /* for one node */
+    int64_t late_ns;  /* for one that was silent the last time: these are asked behind the others,
+                         each round beginning with another one; 0: as for all */
+    int64_t whole_ns; /* for all of them; 0: ASK_WHOLE times as long as for one */
     void (*done)(void *ctx);
     void *ctx;
 };
@@ -43,7 +49,8 @@ struct ask;
 int ask_open(struct ask **ret, uv_loop_t *loop, const struct ask_config *config, struct err *e)
     CHECK_RESULT;
 
-/* Ask all of them anew. Nothing while they are being asked. */
+/* Ask them anew. Nothing while they are being asked. When nobody is to be asked done() is called
+ * from here. */
 void ask_begin(struct ask *k);
 
 bool ask_busy(const struct ask *k);

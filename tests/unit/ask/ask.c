@@ -21,6 +21,7 @@ struct server {
     const char *reply; /* what it answers before it closes; silent; refuses */
     char request[2048];
     size_t got;
+    unsigned *turns, turn; /* when it was asked last, counted over all */
 };
 
 struct world {
@@ -30,6 +31,7 @@ struct world {
     struct node_list list;
     struct ask *ask;
     unsigned done, rounds; /* rounds: that are to be asked */
+    unsigned turns;        /* questions that came */
     unsigned status;       /* of a page that was asked for */
     char text[64];
 };
@@ -65,6 +67,7 @@ static void on_connection(uv_stream_t *listener, int status)
     struct server *s = listener->data;
     uv_tcp_t *peer = &s->peers[s->n_peers];
 
+    s->turn = ++*s->turns;
     if (status < 0 || s->n_peers == PEERS)
         return;
     s->n_peers++;
@@ -87,6 +90,7 @@ static void add_node(struct world *w, const char *name, const char *reply)
         uv_tcp_getsockname(&s->listener, (struct sockaddr *)&at, &size) < 0)
         abort();
     s->listener.data = s;
+    s->turns = &w->turns;
     s->reply = reply;
     s->port = ntohs(at.sin_port);
     if (reply != refuses && uv_listen((uv_stream_t *)&s->listener, PEERS, on_connection) < 0)
@@ -302,6 +306,77 @@ static void test_no_answer(void)
     delete_world(w);
 }
 
+/* Those that were silent are asked behind the others, of which some may be left out. */
+static void test_late(void)
+{
+    static const bool which[] = { true, true, true, false };
+    struct world *w = new_world();
+    struct ask_config c = { .nodes = &w->list,
+                            .which = which,
+                            .at_once = 1,
+                            .patience_ns = NS_PER_S,
+                            .late_ns = 20 * NS_PER_MS,
+                            .whole_ns = 1000 * NS_PER_S,
+                            .done = on_done,
+                            .ctx = w };
+
+    add_node(w, "127.0.0.1", silent);
+    add_node(w, "127.0.0.1", whole);
+    add_node(w, "127.0.0.1", whole);
+    add_node(w, "127.0.0.1", whole);
+    w->rounds = 2;
+    if (ask_open(&w->ask, &w->loop, &c, NULL) < 0)
+        abort();
+    run(w);
+    is_int(w->servers[1].turn, 4, "in the second round the first node that answered is first");
+    is_int(w->servers[2].turn, 5, "in the second round the other one is behind it");
+    is_int(w->servers[0].turn, 6, "in the second round the silent one is last");
+    is_int(w->servers[3].turn, 0, "a node that is not to be asked is not");
+    is_int(ask_answers(w->ask)[0].fault, NODE_SILENT, "a silent node is silent again");
+    is_int(ask_answers(w->ask)[2].fault, NODE_ANSWERED, "a node before a silent one has answered");
+    is_int(ask_answers(w->ask)[3].fault, NODE_NOT_ASKED, "a node that was not asked has no answer");
+    delete_world(w);
+}
+
+static void on_late_round(void *ctx)
+{
+    struct world *w = ctx;
+    bool all = true;
+
+    for (size_t i = 0; i < w->list.n; i++)
+        all = all && w->servers[i].n_peers >= 2;
+    if (!all && ++w->done < w->rounds)
+        uv_stop(&w->loop);
+    else
+        end(w);
+}
+
+/* When there is no time for all silent ones, each has its turn. */
+static void test_late_turns(void)
+{
+    struct world *w = new_world();
+    struct ask_config c = { .nodes = &w->list,
+                            .at_once = 1,
+                            .patience_ns = 3 * NS_PER_MS,
+                            .late_ns = 3 * NS_PER_MS,
+                            .whole_ns = 2 * NS_PER_MS,
+                            .done = on_late_round,
+                            .ctx = w };
+
+    for (unsigned i = 0; i < 4; i++)
+        add_node(w, "127.0.0.1", silent);
+    w->rounds = 5000;
+    if (ask_open(&w->ask, &w->loop, &c, NULL) < 0)
+        abort();
+    do {
+        ask_begin(w->ask);
+    } while (uv_run(&w->loop, UV_RUN_DEFAULT) != 0);
+    for (unsigned i = 0; i < 4; i++)
+        ok(w->servers[i].n_peers >= 2, "silent node %u is asked again, after %u rounds", i,
+           w->done);
+    delete_world(w);
+}
+
 static void test_end(void)
 {
     struct world *w = new_world();
@@ -362,6 +437,8 @@ int main(void)
     test_request();
     test_page();
     test_no_answer();
+    test_late();
+    test_late_turns();
     test_end();
     test_nobody();
     test_at_once();
