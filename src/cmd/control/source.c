@@ -9,16 +9,16 @@ enum { LOGIN_MAX = 2 * TOKEN_FILE_MAX };
 
 static int open_agents(struct source *s, const struct source_opts *o, struct err *e)
 {
-    int rc;
+    struct gather_config agents = { NULL, o->port, o->patience_ns };
+    int rc = 0;
 
-    s->agents = (struct gather_config){ NULL, o->port, o->patience_ns };
     if (o->query || o->login)
         return err_usage(e, "--prometheus-query and --prometheus-token need --prometheus URL");
-    if (!o->token)
-        return 0;
-    rc = nodes_option_token(o->token, &s->token, e);
-    s->agents.token = str_text(&s->token);
-    return rc;
+    if (o->token) {
+        rc = nodes_option_token(o->token, &s->token, e);
+        agents.token = str_text(&s->token);
+    }
+    return rc < 0 ? rc : gather_open(&s->gather, &agents, e);
 }
 
 static int open_prometheus(struct source *s, const struct source_opts *o, const struct clock *clock,
@@ -62,12 +62,12 @@ int source_ask(struct source *s, const struct site *site, const bool *which,
 {
     if (s->prometheus.place)
         return prometheus_ask(&s->answers, &s->prometheus, site, which, of, e);
-    return gather_ask(&s->gather, &s->agents, site, which, of, e);
+    return gather_ask(s->gather, site, which, of, e);
 }
 
 void source_done(struct source *s)
 {
-    gather_done(&s->gather);
+    gather_close(s->gather);
     prometheus_answers_done(&s->answers);
     str_done(&s->token);
     str_done(&s->login);

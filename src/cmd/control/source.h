@@ -17,8 +17,7 @@ struct source_opts {
 struct source {
     struct arena arena;
     struct str token, login;
-    struct gather gather;
-    struct gather_config agents;
+    struct gather *gather;
     struct prometheus_place place;
     struct prometheus_answers answers;
     struct prometheus_config prometheus; /* without a place: agents are asked */
