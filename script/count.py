@@ -23,7 +23,7 @@ LINES = 80
 EXPECTED = re.compile(
     r"others' data are not here"
     r"|no (lstopo|prometheus|promtool|node_exporter|systemd-analyze|node, chromium"
-    r"|python3-kubernetes|slurmctld|slurmd|srun|munged|slurmdbd|mariadbd|ip|nsenter)\b"
+    r"|python3-kubernetes|slurmctld|slurmd|srun|munged|slurmdbd|mariadbd|initdb|ip|nsenter)\b"
     r"|torch is (not installed|missing)|there is no torch"
     r"|(clang-format|shellcheck|clang|gcc|pytest) is not"
     r"|clang-format \d+ decides|needs (libblas3|two libraries|two CPUs)|tomllib is not here"

@@ -11,7 +11,7 @@
 #include "ask/reply.h"
 #include "base/clock.h"
 
-enum { REQUEST_MAX = 16 << 10, READ_SIZE = 16 << 10 };
+enum { REQUEST_MAX = 16 << 10, REQUEST_HEAD = 1024 /* beside the path */, READ_SIZE = 16 << 10 };
 
 /* What is known of a node from one round to the next. */
 struct target {
@@ -387,6 +387,23 @@ static void set_target(struct target *t, const struct node_list_node *node)
 
 /* ---- from outside ---- */
 
+/* Room for requests: when there is none, that is nothing about a node. */
+static int make_room(struct ask *k)
+{
+    const struct ask_page *page = k->config.page;
+    size_t path = page ? MIN(strlen(page->path), (size_t)REQUEST_MAX) : 0;
+
+    for (unsigned i = 0; i < k->n_callers; i++) {
+        struct str *request = &k->callers[i].request;
+
+        *request = (struct str)STR_INIT(REQUEST_MAX);
+        str_fill(request, ' ', (int)(REQUEST_HEAD + path));
+        if (str_error(request) == -ENOMEM)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
 static void make_callers(struct ask *k)
 {
     size_t most = k->config.page ? k->config.page->most : NODE_REPORT_MAX;
@@ -396,7 +413,6 @@ static void make_callers(struct ask *k)
 
         c->all = k;
         c->reply.bytes = (struct str)STR_INIT(most + REPLY_HEAD_MAX);
-        c->request = (struct str)STR_INIT(REQUEST_MAX);
         uv_timer_init(k->loop, &c->timer); /* does not fail */
         c->timer.data = c->connect.data = c->write.data = c;
     }
@@ -423,6 +439,9 @@ int ask_open(struct ask **ret, uv_loop_t *loop, const struct ask_config *config,
     k->callers = calloc(MIN(n, config->at_once), sizeof(*k->callers));
     if (!k->targets || !k->answers || !k->whole || !k->order || !k->callers)
         return err_nomem(e);
+    k->n_callers = (unsigned)MIN(n, config->at_once);
+    if (make_room(k) < 0)
+        return err_nomem(e);
     for (size_t i = 0; i < n; i++)
         set_target(&k->targets[i], &config->nodes->nodes[i]);
     rc = lookup_open(&k->lookup, loop, on_found, k);
@@ -430,7 +449,6 @@ int ask_open(struct ask **ret, uv_loop_t *loop, const struct ask_config *config,
         return err_nomem(e);
     if (rc < 0)
         return err_set(e, rc, "cannot ask nodes: %s", uv_strerror(rc));
-    k->n_callers = (unsigned)MIN(n, config->at_once);
     make_callers(k);
     *ret = steal(&k);
     return 0;

@@ -16,13 +16,14 @@
 #include "cmd/control/page.h"
 #include "cmd/control/show.h"
 #include "cmd/control/source.h"
+#include "control/db.h"
 #include "slurm/slurm.h"
 
 enum { POLICY_MAX = 64 << 10, OUTPUT_MAX = 64 << 20, OPERANDS = 1000 };
 
 struct control_opts {
     const char *policy, *mode, *directory, *conf, *token, *json, *log;
-    const char *prometheus, *query, *login;
+    const char *prometheus, *query, *login, *book;
     int64_t every_ns, patience_ns, back_ns;
     uint64_t port, most;
     struct page_opts page;
@@ -73,6 +74,9 @@ static const struct opt opts[] = {
       "with --listen: dollars for an hour of a GPU (else of data/prices.csv)" },
     { OPT_STRING, 0, "gpu", offsetof(struct control_opts, page.rates.gpu), "NAME",
       "with --listen: what GPUs are where Slurm does not say" },
+    { OPT_STRING, 0, "book", offsetof(struct control_opts, book), "URL",
+      "remember it in this PostgreSQL instead, for several controls of which one leads "
+      "(postgres://HOST/NAME)" },
     { OPT_CHOICE, 0, "log", offsetof(struct control_opts, log), "LEVEL",
       "with run: the least urgent lines of the log", .choices = log_level_names },
     CMD_JSON(offsetof(struct control_opts, json)),
@@ -98,7 +102,8 @@ static const char usual[] =
 struct session {
     const struct app *app;
     const struct control_opts *o;
-    const char *folder;
+    const char *where;  /* the book is: a folder, or an address */
+    const char *folder; /* what is not in the book is there */
     struct policy policy;
     struct source source;
     struct slurm *slurm;
@@ -116,9 +121,14 @@ static int read_site(void *ctx, struct site *ret, struct err *e)
     return slurm_read(((struct session *)ctx)->slurm, ret, e);
 }
 
+/* One that was stopped for long may find that another one leads. */
 static int act(void *ctx, const struct site_deed *deed, struct err *e)
 {
-    return slurm_act(((struct session *)ctx)->slurm, deed, e);
+    const struct session *s = ctx;
+
+    if (!control_book_leads(s->book))
+        return err_set(e, -EPERM, "another brim control may lead by now");
+    return slurm_act(s->slurm, deed, e);
 }
 
 static int ask(void *ctx, const struct site *site, const bool *which, const struct node_answer **of,
@@ -156,7 +166,7 @@ static int open_session(struct session *s, struct err *e)
     if (rc == 0)
         rc = source_open(&s->source, &source, s->app->clock, e);
     if (rc == 0)
-        rc = control_book_open(&s->book, s->folder, true, e);
+        rc = control_book_open(&s->book, s->where, true, e);
     if (rc == 0)
         rc = slurm_open(&s->slurm, &slurm, e);
     s->config = (struct cycle_config){ .engine = { read_site, act, ask, s },
@@ -194,8 +204,12 @@ static int once(struct session *s, struct err *e)
     CLEANUP(str_done) struct str out = STR_INIT(OUTPUT_MAX);
     struct cycle_view v;
     int64_t now_ms;
-    int rc = run_cycle(s, &v, e);
+    int rc = control_book_lead(s->book, e);
 
+    if (rc == 0)
+        return err_set(e, -EBUSY, "another brim control leads: %s", control_book_leader(s->book));
+    if (rc > 0)
+        rc = run_cycle(s, &v, e);
     if (rc < 0)
         return rc;
     now_ms = clock_wall_ns(s->app->clock) / NS_PER_MS;
@@ -238,15 +252,34 @@ static void show_life(const struct session *s, bool lives)
         log_warning("%s: jobs are not held for their places", why.text);
 }
 
+/* Whether this one leads; who does is logged when that changes. */
+static bool leads(struct session *s, char leader[CONTROL_TEXT])
+{
+    struct err why = { "" };
+    int rc = control_book_lead(s->book, &why);
+
+    if (rc < 0)
+        log_warning("%s", why.text);
+    if (rc == 0 && strcmp(leader, control_book_leader(s->book)) != 0)
+        log_info("brim control of %s leads: waits", control_book_leader(s->book));
+    else if (rc == 1 && *leader && strcmp(leader, control_book_leader(s->book)) != 0)
+        log_info("leads by now");
+    if (rc >= 0)
+        snprintf(leader, CONTROL_TEXT, "%s", control_book_leader(s->book));
+    return rc == 1;
+}
+
 /* Until SIGTERM or SIGINT. */
 static int go_on(struct session *s, struct err *e)
 {
     CLEANUP(str_done) struct str last = STR_INIT(1024);
+    char leader[CONTROL_TEXT] = "";
     const struct timespec pause = { s->o->every_ns / NS_PER_S, s->o->every_ns % NS_PER_S };
     sigset_t ends;
     int rc;
 
-    s->page_config = (struct page_config){ &s->o->page, s->folder, s->o->mode, s->app->clock };
+    s->page_config = (struct page_config){ &s->o->page, s->where, s->folder, s->o->mode,
+                                           s->app->clock };
     rc = page_open(&s->page, &s->page_config, e);
     if (rc < 0)
         return rc;
@@ -259,6 +292,8 @@ static int go_on(struct session *s, struct err *e)
         struct cycle_view v;
         struct err why = { "" };
 
+        if (!leads(s, leader))
+            continue;
         if (run_cycle(s, &v, &why) < 0) {
             log_warning("%s", why.text);
             page_trouble(s->page, why.text);
@@ -320,7 +355,7 @@ static int list(struct session *s, struct err *e)
 {
     struct listing l = { .out = STR_INIT(OUTPUT_MAX), .as_json = s->o->json != NULL };
     CLEANUP(control_book_closep) struct control_book *book = NULL;
-    int rc = control_book_open(&book, s->folder, false, e);
+    int rc = control_book_open(&book, s->where, false, e);
 
     l.json = (struct json){ .out = &l.out };
     if (l.as_json) {
@@ -352,7 +387,7 @@ static int approve(struct session *s, char **ids, struct err *e)
             rc = err_set(e, ERR_USAGE, "'%s' is no number of an action: brim control list has them",
                          *at);
     if (rc == 0)
-        rc = control_book_open(&s->book, s->folder, false, e);
+        rc = control_book_open(&s->book, s->where, false, e);
     for (; rc == 0 && *ids; ids++)
         rc = parse_u64(*ids, &id) < 0 ? 0 : operate_approve(s->book, id, e);
     control_book_close(s->book);
@@ -362,7 +397,7 @@ static int approve(struct session *s, char **ids, struct err *e)
 static int set_switch(struct session *s, bool stopped, struct err *e)
 {
     CLEANUP(control_book_closep) struct control_book *book = NULL;
-    int rc = control_book_open(&book, s->folder, false, e);
+    int rc = control_book_open(&book, s->where, false, e);
 
     return rc < 0 ? rc : control_book_stop(book, stopped, e);
 }
@@ -413,8 +448,11 @@ static int run(const struct app *app, const void *values, char **operands, struc
     rc = page_check(&s.o->page, e);
     if (rc < 0)
         return rc;
+    if (s.o->book && !db_is_address(s.o->book))
+        return err_usage(e, "--book %s: this is no address: postgres://HOST/NAME", s.o->book);
     s.folder = s.o->directory ? s.o->directory : conf_state(&a, "control");
-    if (!s.folder)
+    s.where = s.o->book ? s.o->book : s.folder;
+    if (!s.where)
         return err_nomem(e);
     return obey(&s, (enum word)i, operands[0] ? operands + 1 : operands, e);
 }

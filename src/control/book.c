@@ -6,51 +6,48 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "store/open.h"
 
-enum { VERSION = 2, BUSY_MS = 5000 };
+enum { VERSION = 2 };
 
-static const char first[] =
-    "CREATE TABLE IF NOT EXISTS job (id INTEGER PRIMARY KEY, start_ms INTEGER, used TEXT,"
-    " seen_ms INTEGER, told_ms INTEGER);"
-    "CREATE TABLE IF NOT EXISTS action (id INTEGER PRIMARY KEY AUTOINCREMENT, t INTEGER,"
-    " kind INTEGER, job INTEGER, start_ms INTEGER, restarts INTEGER, other INTEGER,"
-    " devices INTEGER, state INTEGER, user TEXT, reason TEXT, outcome TEXT);"
-    "CREATE INDEX IF NOT EXISTS action_of ON action (job, start_ms, kind);"
-    "CREATE INDEX IF NOT EXISTS action_at ON action (kind, t);"
-    "CREATE TABLE IF NOT EXISTS switch (name TEXT PRIMARY KEY, value INTEGER);";
+/* What both kinds of databases read; their own ways to number actions are put in. */
+#define TABLES(number) \
+    "CREATE TABLE IF NOT EXISTS job (id BIGINT PRIMARY KEY, start_ms BIGINT, used TEXT," \
+    " seen_ms BIGINT, told_ms BIGINT);" \
+    "CREATE TABLE IF NOT EXISTS action (id " number ", t BIGINT," \
+    " kind BIGINT, job BIGINT, start_ms BIGINT, restarts BIGINT, other BIGINT," \
+    " devices BIGINT, state BIGINT, \"user\" TEXT, reason TEXT, outcome TEXT," \
+    " node TEXT NOT NULL DEFAULT '');" \
+    "CREATE INDEX IF NOT EXISTS action_of ON action (job, start_ms, kind);" \
+    "CREATE INDEX IF NOT EXISTS action_at ON action (kind, t);" \
+    "CREATE TABLE IF NOT EXISTS node (name TEXT PRIMARY KEY, unfit_ms BIGINT, fit_ms BIGINT);" \
+    "CREATE TABLE IF NOT EXISTS switch (name TEXT PRIMARY KEY, value BIGINT);"
 
+static const char file_tables[] = TABLES("INTEGER PRIMARY KEY AUTOINCREMENT");
 /* Since version 2 nodes are acted on as well. */
-static const char second[] =
-    "ALTER TABLE action ADD COLUMN node TEXT NOT NULL DEFAULT '';"
-    "CREATE TABLE node (name TEXT PRIMARY KEY, unfit_ms INTEGER, fit_ms INTEGER);";
+static const char to_second[] = "ALTER TABLE action ADD COLUMN node TEXT NOT NULL DEFAULT ''";
 
-static const char *const texts[BOOK_STATEMENTS] = {
-    [BOOK_SEEN] = "SELECT start_ms, used, seen_ms, told_ms FROM job WHERE id = ?",
-    [BOOK_SEE] = "INSERT OR REPLACE INTO job VALUES (?, ?, ?, ?, ?)",
-    [BOOK_FORGET] = "DELETE FROM job WHERE seen_ms < ?",
-    [BOOK_NODES] = "SELECT name, unfit_ms, fit_ms FROM node",
-    [BOOK_DRAINS] = "SELECT node, count(*) FROM action WHERE kind = ? AND t >= ? AND state = ?"
-                    " GROUP BY node",
-    [BOOK_SEE_NODE] = "INSERT OR REPLACE INTO node (unfit_ms, fit_ms, name) VALUES (?, ?, ?)",
-    [BOOK_FORGET_NODE] = "DELETE FROM node WHERE name = ?",
-    [BOOK_ADD] =
-        "INSERT INTO action (t, kind, job, start_ms, restarts, other, devices, state, user,"
-        " reason, outcome, node) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    [BOOK_BECAME] = "UPDATE action SET state = ?, outcome = ? WHERE id = ?",
-    [BOOK_LAST] = "SELECT " BOOK_COLUMNS " FROM action WHERE job = ? AND start_ms = ? AND kind = ?"
-                  " AND node = ? ORDER BY id DESC LIMIT 1",
-    [BOOK_COUNT] = "SELECT count(*) FROM action WHERE kind = ? AND t >= ? AND state IN (3, 4)",
-    [BOOK_STOPPED] = "SELECT value FROM switch WHERE name = 'stopped'",
-    [BOOK_STOP] = "INSERT OR REPLACE INTO switch VALUES ('stopped', ?)",
-};
+static const char shared_tables[] = TABLES(
+    "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY") "INSERT INTO switch VALUES"
+                                                       " ('version', 2) ON CONFLICT (name) DO "
+                                                       "NOTHING;";
 
-int book_trouble(struct control_book *b, int code, struct err *e)
+static const char switch_text[] = "SELECT value FROM switch WHERE name = $1";
+static const char set_text[] = "INSERT INTO switch (name, value) VALUES ($1, $2)"
+                               " ON CONFLICT (name) DO UPDATE SET value = $2";
+
+static int64_t now_ns(void)
 {
-    return sql_error(b->db, code, b->path, e);
+    struct timespec t;
+
+    clock_gettime(CLOCK_BOOTTIME, &t); /* goes on while the machine is suspended */
+    return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
 }
 
 /* ---- opening ---- */
@@ -87,48 +84,59 @@ static int lock(struct control_book *b, const char *folder, struct err *e)
                         : err_set(e, rc, "cannot lock %s: %m", path);
 }
 
-/* Another control may have done so meanwhile: its version is asked for again. */
-static int upgrade(struct control_book *b)
+static int later(const struct control_book *b, struct err *e)
 {
-    int64_t version = 0;
-    int code = sql_run(b->db, "BEGIN IMMEDIATE");
-
-    if (code != SQLITE_OK)
-        return code;
-    code = sql_ask(b->db, "PRAGMA user_version", 0, &version);
-    if (code == SQLITE_OK && version < 1)
-        code = sql_run(b->db, first);
-    if (code == SQLITE_OK && version < 2)
-        code = sql_run(b->db, second);
-    if (code == SQLITE_OK)
-        code = sql_run(b->db, "PRAGMA user_version = 2; COMMIT");
-    if (code != SQLITE_OK)
-        (void)sql_run(b->db, "ROLLBACK");
-    return code;
+    return err_set(e, -EUCLEAN, "%s is of a later brim: take another one", b->path);
 }
 
-static int prepare(struct control_book *b, struct err *e)
+static int prepare_file(struct control_book *b, struct err *e)
 {
+    static const char text[] = "PRAGMA user_version";
     int64_t version = 0;
-    int code = sql_ask(b->db, "PRAGMA user_version", 0, &version);
+    int rc = db_number(b->db, text, NULL, 0, &version, e);
 
-    if (code == SQLITE_OK && version > VERSION)
-        return err_set(e, -EUCLEAN, "%s is of a later brim: take another folder", b->path);
-    if (code == SQLITE_OK && version < VERSION)
-        code = upgrade(b);
-    for (int i = 0; i < BOOK_STATEMENTS && code == SQLITE_OK; i++)
-        code = sql_prepare(b->db, texts[i], &b->of[i]);
-    return code == SQLITE_OK ? 0 : book_trouble(b, code, e);
+    if (rc < 0 || version == VERSION)
+        return MIN(rc, 0);
+    if (version > VERSION)
+        return later(b, e);
+    rc = db_begin(b->db, e);
+    if (rc == 0) /* another control may have done so meanwhile */
+        rc = MIN(db_number(b->db, text, NULL, 0, &version, e), 0);
+    if (rc == 0 && version == 1)
+        rc = db_script(b->db, to_second, e);
+    if (rc == 0)
+        rc = db_script(b->db, file_tables, e);
+    if (rc == 0)
+        rc = db_script(b->db, "PRAGMA user_version = 2", e);
+    return rc == 0 ? db_commit(b->db, e) : rc;
 }
 
-int control_book_open(struct control_book **ret, const char *folder, bool act, struct err *e)
+/* Two that make them at once are one after the other. */
+static int prepare_shared(struct control_book *b, struct err *e)
 {
-    CLEANUP(control_book_closep) struct control_book *b = calloc(1, sizeof(*b));
-    int code, rc = 0;
+    const struct db_value name = { .text = "version" };
+    int64_t version = VERSION;
+    int rc = db_begin(b->db, e);
 
-    if (!b)
-        return err_nomem(e);
-    b->lock = -1;
+    if (rc == 0)
+        rc = db_script(b->db, "SELECT pg_advisory_xact_lock(1651664237)", e); /* "brim" */
+    if (rc == 0)
+        rc = db_script(b->db, shared_tables, e);
+    if (rc == 0)
+        rc = lease_prepare(b->db, e);
+    if (rc == 0)
+        rc = db_commit(b->db, e);
+    if (rc == 0)
+        rc = db_number(b->db, switch_text, &name, 1, &version, e);
+    if (rc >= 0 && version > VERSION)
+        return later(b, e);
+    return MIN(rc, 0);
+}
+
+static int open_file_in(struct control_book *b, const char *folder, bool act, struct err *e)
+{
+    int rc;
+
     if (snprintf(b->path, sizeof(b->path), "%s/control.db", folder) >= (int)sizeof(b->path))
         return err_set(e, -ENAMETOOLONG, "the name of %s is too long", folder);
     rc = act ? open_folder(folder, e) : 0;
@@ -140,20 +148,38 @@ int control_book_open(struct control_book **ret, const char *folder, bool act, s
         rc = check_folder(folder, e);
     if (act && rc == 0)
         rc = lock(b, folder, e);
-    if (rc < 0)
-        return rc;
-    code = sqlite3_open_v2(
-        b->path, &b->db,
-        SQLITE_OPEN_READWRITE | (act ? SQLITE_OPEN_CREATE : 0) | SQLITE_OPEN_NOMUTEX, NULL);
-    if (code == SQLITE_CANTOPEN && !act && access(b->path, F_OK) < 0)
-        return err_set(e, -ENOENT, "there is no %s: brim control has not run with this folder",
-                       b->path);
-    if (code == SQLITE_OK)
-        code = sqlite3_busy_timeout(b->db, BUSY_MS);
-    if (code == SQLITE_OK)
-        code = sql_run(b->db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
-                              "PRAGMA trusted_schema = OFF");
-    rc = code == SQLITE_OK ? prepare(b, e) : book_trouble(b, code, e);
+    if (rc == 0)
+        rc = db_open(&b->db, b->path, act, e);
+    if (rc == -ENOENT && !act)
+        return err_set(e, rc, "there is no %s: brim control has not run with this folder", b->path);
+    return rc == 0 ? prepare_file(b, e) : rc;
+}
+
+static int open_shared(struct control_book *b, const char *address, bool act, struct err *e)
+{
+    char host[LEASE_NAME] = "";
+    uint64_t random = 0;
+    int rc;
+
+    snprintf(b->path, sizeof(b->path), "the book in PostgreSQL");
+    if (gethostname(host, sizeof(host) - 1) < 0 ||
+        getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random))
+        return err_set(e, -errno, "cannot make a name of this control: %m");
+    lease_name(&b->lease, host, getpid(), random);
+    rc = db_open(&b->db, address, act, e);
+    b->leased = act;
+    return rc == 0 ? prepare_shared(b, e) : rc;
+}
+
+int control_book_open(struct control_book **ret, const char *where, bool act, struct err *e)
+{
+    CLEANUP(control_book_closep) struct control_book *b = calloc(1, sizeof(*b));
+    int rc;
+
+    if (!b)
+        return err_nomem(e);
+    b->lock = -1;
+    rc = db_is_address(where) ? open_shared(b, where, act, e) : open_file_in(b, where, act, e);
     if (rc == 0)
         *ret = steal(&b);
     return rc;
@@ -163,83 +189,104 @@ void control_book_close(struct control_book *b)
 {
     if (!b)
         return;
-    for (int i = 0; i < BOOK_STATEMENTS; i++)
-        sqlite3_finalize(b->of[i]);
-    sqlite3_close(b->db);
+    if (b->begun)
+        db_undo(b->db);
+    if (b->leased && b->db)
+        lease_give(&b->lease, b->db);
+    db_close(b->db);
     if (b->lock >= 0)
         close(b->lock);
     free(b);
 }
 
+/* ---- who leads ---- */
+
+int control_book_lead(struct control_book *b, struct err *e)
+{
+    int64_t now = now_ns();
+    int rc = b->leased && lease_due(&b->lease, now) ? lease_ask(&b->lease, b->db, now, e) : 0;
+
+    return rc < 0 ? rc : control_book_leads(b);
+}
+
+bool control_book_leads(const struct control_book *b)
+{
+    return !b->leased || lease_leads(&b->lease, now_ns());
+}
+
+const char *control_book_leader(const struct control_book *b)
+{
+    return b->lease.leader;
+}
+
+/* A cycle may take its time. What another one has had in between is not ours again: what this one
+ * is about to store comes from before. */
+static int renew(struct control_book *b, struct err *e)
+{
+    int64_t fence = b->lease.fence, now = now_ns();
+    int rc = fence && lease_due(&b->lease, now) ? lease_ask(&b->lease, b->db, now, e) : 0;
+
+    if (b->lease.fence != fence)
+        b->lease.fence = 0;
+    return MIN(rc, 0);
+}
+
 int control_book_begin(struct control_book *b, struct err *e)
 {
-    int code = sql_run(b->db, "BEGIN IMMEDIATE");
+    int rc = renew(b, e);
 
-    return code == SQLITE_OK ? 0 : book_trouble(b, code, e);
+    if (rc == 0)
+        rc = db_begin(b->db, e);
+    b->begun = rc == 0;
+    if (rc < 0 || !b->leased)
+        return rc;
+    rc = lease_hold(&b->lease, b->db, e);
+    if (rc < 0)
+        db_undo(b->db);
+    b->begun = rc == 0;
+    return rc;
 }
 
 int control_book_commit(struct control_book *b, struct err *e)
 {
-    int code = sql_run(b->db, "COMMIT"), rc;
-
-    if (code == SQLITE_OK)
-        return 0;
-    rc = book_trouble(b, code, e);
-    (void)sql_run(b->db, "ROLLBACK");
-    return rc;
+    b->begun = false;
+    return db_commit(b->db, e);
 }
 
 /* ---- statements ---- */
 
-sqlite3_stmt *book_bind(struct control_book *b, enum book_statement which, const int64_t *values,
-                        int n)
+int book_begin_alone(struct control_book *b, bool *alone, struct err *e)
 {
-    sqlite3_stmt *s = b->of[which];
-
-    for (int i = 0; i < n; i++)
-        sqlite3_bind_int64(s, i + 1, values[i]);
-    return s;
+    *alone = b->leased && !b->begun;
+    return *alone ? control_book_begin(b, e) : 0;
 }
 
-void book_bind_text(sqlite3_stmt *s, int at, const char *text)
+int book_end_alone(struct control_book *b, bool alone, int rc, struct err *e)
 {
-    sqlite3_bind_text(s, at, text, -1, SQLITE_TRANSIENT);
-}
-
-int book_step(struct control_book *b, sqlite3_stmt *s, struct err *e)
-{
-    int code = sql_step(s);
-
-    return code == SQLITE_OK ? 0 : book_trouble(b, code, e);
-}
-
-int book_number(struct control_book *b, sqlite3_stmt *s, int64_t *ret, struct err *e)
-{
-    int code = sql_number(s, 0, ret);
-
-    return code == SQLITE_OK ? 0 : book_trouble(b, code, e);
-}
-
-const char *book_text(sqlite3_stmt *s, int at)
-{
-    const unsigned char *text = sqlite3_column_text(s, at);
-
-    return text ? (const char *)text : "";
+    if (!alone || rc >= 0)
+        return alone ? control_book_commit(b, e) : MIN(rc, 0);
+    if (b->begun)
+        db_undo(b->db);
+    b->begun = false;
+    return rc;
 }
 
 /* ---- the switch ---- */
 
 int control_book_stopped(struct control_book *b, bool *ret, struct err *e)
 {
+    const struct db_value name = { .text = "stopped" };
     int64_t value = 0;
-    int rc = book_number(b, b->of[BOOK_STOPPED], &value, e);
+    int rc = db_number(b->db, switch_text, &name, 1, &value, e);
 
-    if (rc == 0)
+    if (rc >= 0)
         *ret = value != 0;
-    return rc;
+    return MIN(rc, 0);
 }
 
 int control_book_stop(struct control_book *b, bool stopped, struct err *e)
 {
-    return book_step(b, book_bind(b, BOOK_STOP, (const int64_t[]){ stopped }, 1), e);
+    const struct db_value values[] = { { .text = "stopped" }, { .number = stopped } };
+
+    return db_run(b->db, set_text, values, ARRAY_SIZE(values), NULL, NULL, e);
 }

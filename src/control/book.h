@@ -1,4 +1,5 @@
-/* What brim control remembers, in one SQLite file: when jobs were busy, and what was decided, with
+/* What brim control remembers, in one SQLite file, or in a PostgreSQL that several controls share,
+ * of which one leads: when jobs were busy, and what was decided, with
  * what became of it. An action is on the disk before it is carried out, so that one who was killed
  * meanwhile finds it, and asks the cluster whether it happened. With the sqlite3 shell:
  *
@@ -38,11 +39,24 @@ struct control_row {
     char outcome[CONTROL_TEXT]; /* Slurm's words where it failed; "" */
 };
 
-/* Open the folder's file or make it; the folder is made, for its owner alone; one that others may
- * write in is refused: -EPERM. One control at a time has it to act: -EBUSY with a sentence. 'act'
- * false: to look only. */
-int control_book_open(struct control_book **ret, const char *folder, bool act, struct err *e)
+/* Open a folder's file or make it; the folder is made, for its owner alone; one that others may
+ * write in is refused: -EPERM. One control at a time has it to act: -EBUSY with a sentence. Or open
+ * an address of a PostgreSQL (db.h), in which tables are made: any number of controls have it, of
+ * which one leads. 'act' false: to look only. */
+int control_book_open(struct control_book **ret, const char *where, bool act, struct err *e)
     CHECK_RESULT;
+
+/* Whether this control leads: always with a folder; else it has the lease (lease.h), which is asked
+ * for when it is time. Before each cycle. 1; 0, or a negative errno with a sentence: it may not
+ * act. What it stores is refused from the moment on at which another one leads: -EPERM. */
+int control_book_lead(struct control_book *b, struct err *e) CHECK_RESULT;
+
+/* The same as far as is known without asking: right before a deed. */
+bool control_book_leads(const struct control_book *b);
+
+/* Who leads, by what was known last: "HOST:PROCESS:...", or "". */
+const char *control_book_leader(const struct control_book *b);
+
 void control_book_close(struct control_book *b);
 DEFINE_CLEANUP(struct control_book, control_book_close)
 

@@ -4,49 +4,20 @@
 #include <limits.h>
 
 #include "control/book.h"
-#include "store/sql.h"
-
-enum book_statement {
-    BOOK_SEEN,
-    BOOK_SEE,
-    BOOK_FORGET,
-    BOOK_NODES,
-    BOOK_DRAINS,
-    BOOK_SEE_NODE,
-    BOOK_FORGET_NODE,
-    BOOK_ADD,
-    BOOK_BECAME,
-    BOOK_LAST,
-    BOOK_COUNT,
-    BOOK_STOPPED,
-    BOOK_STOP,
-    BOOK_STATEMENTS
-};
-
-/* Of a row of decisions, in the order in which they are read. */
-#define BOOK_COLUMNS \
-    "id, t, kind, job, start_ms, restarts, other, devices, state, user, reason, outcome, node"
+#include "control/db.h"
+#include "control/lease.h"
 
 struct control_book {
-    sqlite3 *db;
-    sqlite3_stmt *of[BOOK_STATEMENTS];
-    int lock; /* -1: to look only */
+    struct db *db;
+    int lock; /* -1: to look only, or a database that is shared */
     char path[PATH_MAX];
+    bool leased; /* it acts, and others may: it stores what it does while it has the lease */
+    bool begun;  /* a transaction */
+    struct lease lease;
 };
 
-/* The error of a code, with a sentence. */
-int book_trouble(struct control_book *b, int code, struct err *e);
-
-/* A statement with its numbers; n of them, from the first place on. Texts follow. */
-sqlite3_stmt *book_bind(struct control_book *b, enum book_statement which, const int64_t *values,
-                        int n);
-void book_bind_text(sqlite3_stmt *s, int at, const char *text);
-
-/* Run one without results, or one whose result is a number. */
-int book_step(struct control_book *b, sqlite3_stmt *s, struct err *e);
-int book_number(struct control_book *b, sqlite3_stmt *s, int64_t *ret, struct err *e);
-
-/* A text of the row; never NULL. */
-const char *book_text(sqlite3_stmt *s, int at);
+/* A statement of its own is a whole transaction where it counts who leads. */
+int book_begin_alone(struct control_book *b, bool *alone, struct err *e) CHECK_RESULT;
+int book_end_alone(struct control_book *b, bool alone, int rc, struct err *e) CHECK_RESULT;
 
 #endif

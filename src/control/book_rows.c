@@ -1,7 +1,25 @@
 /* Decisions, and what became of them. */
 #include "control/book_private.h"
 
+#include <errno.h>
 #include <stdio.h>
+
+#define COLUMNS \
+    "id, t, kind, job, start_ms, restarts, other, devices, state, \"user\", reason, outcome, node"
+
+static const char add_text[] =
+    "INSERT INTO action (t, kind, job, start_ms, restarts, other, devices, state, \"user\","
+    " reason, outcome, node) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"
+    " RETURNING id";
+static const char became_text[] = "UPDATE action SET state = $1, outcome = $2 WHERE id = $3";
+static const char last_text[] = "SELECT " COLUMNS " FROM action WHERE job = $1 AND start_ms = $2"
+                                " AND kind = $3 AND node = $4 ORDER BY id DESC LIMIT 1";
+static const char count_text[] =
+    "SELECT count(*) FROM action WHERE kind = $1 AND t >= $2 AND state IN (3, 4)";
+static const char rows_text[] =
+    "SELECT " COLUMNS " FROM action WHERE"
+    " ((CAST(1 AS BIGINT) << CAST(state AS INTEGER)) & CAST($1 AS BIGINT)) <> 0"
+    " ORDER BY id DESC LIMIT $2";
 
 const char *const control_state_names[] = { "said", "proposed", "approved", "due",
                                             "done", "failed",   "stale",    NULL };
@@ -15,90 +33,105 @@ const char *control_kind_name(uint8_t kind)
 
 int control_book_add(struct control_book *b, struct control_row *row, struct err *e)
 {
-    const int64_t values[] = { row->time_ms,  row->kind,  row->job,     row->start_ms,
-                               row->restarts, row->other, row->devices, row->state };
-    sqlite3_stmt *s = book_bind(b, BOOK_ADD, values, ARRAY_SIZE(values));
-    int at = ARRAY_SIZE(values), rc;
+    const struct db_value values[] = {
+        { .number = row->time_ms },  { .number = row->kind },     { .number = row->job },
+        { .number = row->start_ms }, { .number = row->restarts }, { .number = row->other },
+        { .number = row->devices },  { .number = row->state },    { .text = row->user },
+        { .text = row->reason },     { .text = row->outcome },    { .text = row->node },
+    };
+    bool alone;
+    int rc = book_begin_alone(b, &alone, e);
 
-    book_bind_text(s, at + 1, row->user);
-    book_bind_text(s, at + 2, row->reason);
-    book_bind_text(s, at + 3, row->outcome);
-    book_bind_text(s, at + 4, row->node);
-    rc = book_step(b, s, e);
     if (rc == 0)
-        row->id = sqlite3_last_insert_rowid(b->db);
-    return rc;
+        rc = db_number(b->db, add_text, values, ARRAY_SIZE(values), &row->id, e);
+    return book_end_alone(b, alone, rc, e);
 }
 
 int control_book_became(struct control_book *b, int64_t id, enum control_state state,
                         const char *outcome, struct err *e)
 {
-    sqlite3_stmt *s = book_bind(b, BOOK_BECAME, (const int64_t[]){ (int64_t)state, 0, id }, 3);
+    const struct db_value values[] = { { .number = state }, { .text = outcome }, { .number = id } };
+    bool alone;
+    int rc = book_begin_alone(b, &alone, e);
 
-    book_bind_text(s, 2, outcome);
-    return book_step(b, s, e);
+    if (rc == 0)
+        rc = db_run(b->db, became_text, values, ARRAY_SIZE(values), NULL, NULL, e);
+    return book_end_alone(b, alone, rc, e);
 }
 
-static void row_of(sqlite3_stmt *s, struct control_row *row)
+static void row_of(const struct db_value *c, struct control_row *row)
 {
     *row = (struct control_row){
-        .id = sqlite3_column_int64(s, 0),
-        .time_ms = sqlite3_column_int64(s, 1),
-        .kind = (uint8_t)sqlite3_column_int(s, 2),
-        .job = (uint32_t)sqlite3_column_int64(s, 3),
-        .start_ms = sqlite3_column_int64(s, 4),
-        .restarts = (uint32_t)sqlite3_column_int64(s, 5),
-        .other = (uint32_t)sqlite3_column_int64(s, 6),
-        .devices = sqlite3_column_int(s, 7),
-        .state = (uint8_t)MIN((unsigned)sqlite3_column_int(s, 8), CONTROL_STATES - 1U),
+        .id = c[0].number,
+        .time_ms = c[1].number,
+        .kind = (uint8_t)c[2].number,
+        .job = (uint32_t)c[3].number,
+        .start_ms = c[4].number,
+        .restarts = (uint32_t)c[5].number,
+        .other = (uint32_t)c[6].number,
+        .devices = (int32_t)c[7].number,
+        .state = (uint8_t)MIN((uint64_t)c[8].number, CONTROL_STATES - 1U),
     };
-    snprintf(row->user, sizeof(row->user), "%s", book_text(s, 9));
-    snprintf(row->reason, sizeof(row->reason), "%s", book_text(s, 10));
-    snprintf(row->outcome, sizeof(row->outcome), "%s", book_text(s, 11));
-    snprintf(row->node, sizeof(row->node), "%s", book_text(s, 12));
+    snprintf(row->user, sizeof(row->user), "%s", c[9].text);
+    snprintf(row->reason, sizeof(row->reason), "%s", c[10].text);
+    snprintf(row->outcome, sizeof(row->outcome), "%s", c[11].text);
+    snprintf(row->node, sizeof(row->node), "%s", c[12].text);
+}
+
+static int take_row(void *arg, const struct db_value *columns)
+{
+    row_of(columns, arg);
+    return 1;
 }
 
 int control_book_last(struct control_book *b, const struct control_row *like,
                       struct control_row *ret, struct err *e)
 {
-    sqlite3_stmt *s = book_bind(b, BOOK_LAST,
-                                (const int64_t[]){ like->job, like->start_ms, like->kind }, 3);
-    int code;
+    const struct db_value values[] = { { .number = like->job },
+                                       { .number = like->start_ms },
+                                       { .number = like->kind },
+                                       { .text = like->node } };
 
-    book_bind_text(s, 4, like->node);
-    code = sqlite3_step(s);
-    if (code == SQLITE_ROW)
-        row_of(s, ret);
-    sqlite3_reset(s);
-    if (code != SQLITE_ROW && code != SQLITE_DONE)
-        return book_trouble(b, code, e);
-    return code == SQLITE_ROW;
+    return db_run(b->db, last_text, values, ARRAY_SIZE(values), take_row, ret, e);
 }
 
 int control_book_count(struct control_book *b, uint8_t kind, int64_t since_ms, int64_t *ret,
                        struct err *e)
 {
-    return book_number(b, book_bind(b, BOOK_COUNT, (const int64_t[]){ kind, since_ms }, 2), ret, e);
+    const struct db_value values[] = { { .number = kind }, { .number = since_ms } };
+
+    return MIN(db_number(b->db, count_text, values, ARRAY_SIZE(values), ret, e), 0);
+}
+
+/* Rows are handed on when all of them are read: who gets them may change the book. */
+struct rows {
+    struct arena arena;
+    struct control_row *rows;
+    size_t n;
+};
+
+static int keep_row(void *arg, const struct db_value *columns)
+{
+    struct rows *r = arg;
+    struct control_row *row = ARENA_PUSH(&r->arena, &r->rows, &r->n);
+
+    if (!row)
+        return -ENOMEM;
+    row_of(columns, row);
+    return 0;
 }
 
 int control_book_rows(struct control_book *b, unsigned states, int most, control_row_fn *fn,
                       void *arg, struct err *e)
 {
-    CLEANUP(sql_finalizep) sqlite3_stmt *s = NULL;
-    int code = sql_prepare(b->db,
-                           "SELECT " BOOK_COLUMNS " FROM action WHERE (1 << state) & ?"
-                           " ORDER BY id DESC LIMIT ?",
-                           &s);
-    struct control_row row;
-    int rc = 0;
+    const struct db_value values[] = { { .number = states }, { .number = most } };
+    struct rows r = { .n = 0 };
+    int rc = db_run(b->db, rows_text, values, ARRAY_SIZE(values), keep_row, &r, e);
 
-    if (code != SQLITE_OK)
-        return book_trouble(b, code, e);
-    sqlite3_bind_int64(s, 1, states);
-    sqlite3_bind_int(s, 2, most);
-    while (rc == 0 && (code = sqlite3_step(s)) == SQLITE_ROW) {
-        row_of(s, &row);
-        rc = fn(arg, &row);
-    }
-    return rc != 0 || code == SQLITE_DONE ? rc : book_trouble(b, code, e);
+    if (rc == -ENOMEM)
+        err_nomem(e);
+    for (size_t i = 0; i < r.n && rc == 0; i++)
+        rc = fn(arg, &r.rows[i]);
+    arena_done(&r.arena);
+    return rc;
 }

@@ -145,7 +145,7 @@ int gather_ask(struct gather *g, const struct site *site, const bool *which,
     int rc = take_site(g, site, e);
     bool any = false;
 
-    if (rc < 0) {
+    if (rc < 0 || !g->which) {
         forget(g);
         return rc;
     }

@@ -70,7 +70,7 @@ int prometheus_place_read(struct prometheus_place *ret, struct arena *a, const c
     if (!host || !p.path)
         return err_nomem(e);
     rc = read_host(&p, a, url, host, e);
-    if (rc < 0)
+    if (rc < 0 || p.at.n == 0)
         return rc;
     snprintf(p.shown, sizeof(p.shown), "http://%s%s", p.at.nodes[0].text, p.path);
     *ret = p;
@@ -370,12 +370,12 @@ static const struct json_value *list_of(const struct json_value *root, struct er
 }
 
 int prometheus_read(const struct site *site, struct node_answer *const *of, struct arena *a,
-                    const char *text, size_t len, int64_t now_ms, struct err *e)
+                    const struct prometheus_text *t, struct err *e)
 {
     CLEANUP(arena_done) struct arena aside = ARENA_INIT; /* a tree is larger than its text */
-    struct reading r = { .site = site, .of = of, .arena = a, .now_ms = now_ms };
+    struct reading r = { .site = site, .of = of, .arena = a, .now_ms = t->now_ms };
     const struct json_value *root, *list;
-    int rc = json_read(&root, &aside, "answer", text, len, NULL);
+    int rc = json_read(&root, &aside, "answer", t->text, t->len, NULL);
 
     if (rc == -ENOMEM)
         return err_nomem(e);

@@ -33,13 +33,20 @@ int prometheus_place_read(struct prometheus_place *ret, struct arena *a, const c
 /* Add the path of a request that asks for an expression. Failures stick in out. */
 void prometheus_path(const struct prometheus_place *p, const char *query, struct str *out);
 
+/* An answer, and when it came. */
+struct prometheus_text {
+    const char *text;
+    size_t len;
+    int64_t now_ms;
+};
+
 /* Read what it answered with a status of 200. of: an answer for each node that is asked about, by
  * number of the node in the site, NULL for others; each becomes NODE_ANSWERED, or NODE_UNTOLD with
  * a sentence of the arena's, and may have one about what is wrong with its values, too. A sample
  * that is older than CONTROL_STALE_MS counts as none. -ENOMEM, or -EINVAL with a sentence when the
  * answer is no list of series: the nodes have nothing set then. */
 int prometheus_read(const struct site *site, struct node_answer *const *of, struct arena *a,
-                    const char *text, size_t len, int64_t now_ms, struct err *e) CHECK_RESULT;
+                    const struct prometheus_text *t, struct err *e) CHECK_RESULT;
 
 /* Add the words of an answer with another status, as a sentence without its subject: "refuses the
  * query: parse error ...". Failures stick in out. */

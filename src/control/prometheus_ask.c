@@ -27,8 +27,9 @@ static void on_answered(void *ctx, size_t node, unsigned status, const char *tex
 
     (void)node;
     if (status == 200) {
-        q->rc = prometheus_read(q->site, q->of, q->arena, text, len,
-                                clock_wall_ns(q->config->clock) / NS_PER_MS, &q->wrong);
+        const struct prometheus_text t = { text, len, clock_wall_ns(q->config->clock) / NS_PER_MS };
+
+        q->rc = prometheus_read(q->site, q->of, q->arena, &t, &q->wrong);
         q->read = q->rc == 0;
         return;
     }
@@ -189,7 +190,7 @@ static void add_base64(const char *text, struct str *out)
         for (size_t k = 0; k < 3; k++)
             bits = bits << 8 | (k < have ? (uint8_t)text[i + k] : 0);
         for (size_t k = 0; k < 4; k++)
-            str_add_char(out, k <= have ? digits[bits >> (18 - 6 * k) & 63] : '=');
+            str_add_char(out, (char)(k <= have ? digits[bits >> (18 - 6 * k) & 63] : '='));
     }
 }
 

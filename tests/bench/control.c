@@ -2,7 +2,7 @@
  * running: CPU, memory; and what asking all nodes costs how busy their devices are. The cluster is
  * made up behind the functions that src/slurm stands behind; what Slurm's own answer takes is not
  * in it. Prints name, value, unit, limit and note with tabs between them; script/bench makes the
- * table. */
+ * table. With an address of a PostgreSQL (postgres://...) the cycle alone, whose book is there. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -177,7 +177,7 @@ static int measure(const char *folder)
     int rc = 1;
 
     if (x.answers && policy_read(&policy, "bench", text, strlen(text), NULL) == 0 &&
-        control_book_open(&book, folder, true, NULL) == 0) {
+        control_book_open(&book, folder, true, NULL) == 0 && control_book_lead(book, NULL) == 1) {
         config.book = book;
         rc = cycle_open(&c, &config, NULL) < 0 || cycles(c, &x, &worst, &v);
     }
@@ -194,7 +194,7 @@ static int measure(const char *folder)
     return rc;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     char folder[] = "/tmp/brim-bench-control-XXXXXX", path[64];
     static const char *const names[] = { "control.db", "control.db-wal", "control.db-shm", "lock" };
@@ -202,6 +202,8 @@ int main(void)
 
     log_set_level("error");
     (void)signal(SIGPIPE, SIG_IGN);
+    if (argc > 1)
+        return measure(argv[1]);
     if (tellers_measure() != 0 || !mkdtemp(folder))
         return 1;
     rc = measure(folder);

@@ -41,11 +41,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                       { .name = "n3", .address = "127.0.0.1" } };
     struct site site = { .nodes = nodes, .n_nodes = NODES };
     struct node_answer answers[NODES], *of[NODES] = { &answers[0], &answers[1], NULL, &answers[3] };
+    const struct prometheus_text t = { (const char *)data, size, INT64_C(1795770090200) };
     struct err e = { "" };
     int rc;
 
     check(site_index(&site) == 0);
-    rc = prometheus_read(&site, of, &a, (const char *)data, size, INT64_C(1795770090200), &e);
+    rc = prometheus_read(&site, of, &a, &t, &e);
     check(rc == 0 || rc == -EINVAL);
     check((rc == 0) == (*e.text == '\0'));
     for (size_t i = 0; i < NODES && rc == 0; i++)

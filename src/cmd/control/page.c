@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/log.h"
 #include "cmd/common/nodes_option.h"
 #include "cmd/control/serve.h"
 #include "cmd/control/waste_json.h"
+#include "store/open.h"
 #include "control/board/board.h"
 #include "daemon/http/address.h"
 
@@ -60,6 +62,16 @@ static int check(const struct serve_config *c, struct err *e)
     return 0;
 }
 
+/* With a book elsewhere nobody has made it. */
+static int make_folder(const char *folder, struct err *e)
+{
+    int rc = open_folder(folder, e);
+
+    if (rc == 0 && mkdir(folder, 0700) < 0 && errno != EEXIST)
+        rc = err_set(e, -errno, "cannot make %s: %m", folder);
+    return rc;
+}
+
 int page_open(struct page **ret, const struct page_config *config, struct err *e)
 {
     const struct page_opts *o = config->o;
@@ -75,7 +87,7 @@ int page_open(struct page **ret, const struct page_config *config, struct err *e
     p->config = config;
     p->token = p->operators = (struct str)STR_INIT(TOKEN_MAX);
     p->serve_config = (struct serve_config){
-        .listen = o->listen, .folder = config->folder, .mode = config->mode, .own = o->own
+        .listen = o->listen, .where = config->where, .mode = config->mode, .own = o->own
     };
     rc = read_token(o->token_file, &p->token, &p->serve_config.token, e);
     if (rc == 0)
@@ -84,6 +96,8 @@ int page_open(struct page **ret, const struct page_config *config, struct err *e
         rc = check(&p->serve_config, e);
     if (rc == 0)
         rc = device_prices_open(&p->prices, &o->rates, e);
+    if (rc == 0)
+        rc = make_folder(config->folder, e);
     if (rc == 0)
         rc = waste_book_open(&p->waste, config->folder, e);
     if (rc == 0)

@@ -14,7 +14,9 @@ struct page_opts {
 
 struct page_config {
     const struct page_opts *o;
-    const char *folder, *mode;
+    const char *where;  /* the book is: a folder, or an address */
+    const char *folder; /* what is not in the book is there: waste by the hour */
+    const char *mode;
     const struct clock *clock;
 };
 

@@ -358,7 +358,7 @@ int serve_open(struct serve **ret, const struct serve_config *config, struct err
     if (rc == 0)
         rc = http_open(&s->http, &s->http_config, e);
     if (rc == 0)
-        rc = control_book_open(&s->book, config->folder, false, e);
+        rc = control_book_open(&s->book, config->where, false, e);
     if (rc == 0) {
         rc = thread_start(&s->thread, run, s);
         s->running = rc == 0;

@@ -9,7 +9,7 @@ struct serve_config {
     const char *listen;    /* "127.0.0.1:9411" */
     const char *token;     /* of those who may read; NULL: none is needed, on a loopback address */
     const char *operators; /* of those who may act; NULL: nobody may from here */
-    const char *folder;    /* of the book, which is open elsewhere */
+    const char *where;     /* the book is, which is open elsewhere */
     const char *mode;      /* "propose" */
     bool own;              /* who looks is told names of its own jobs alone */
 };

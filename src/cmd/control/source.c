@@ -13,7 +13,8 @@ static int open_agents(struct source *s, const struct source_opts *o, struct err
     int rc = 0;
 
     if (o->query || o->login)
-        return err_usage(e, "--prometheus-query and --prometheus-token need --prometheus URL");
+        return err_usage(e, "--prometheus-%s %s needs --prometheus URL",
+                         o->query ? "query" : "token", o->query ? o->query : o->login);
     if (o->token) {
         rc = nodes_option_token(o->token, &s->token, e);
         agents.token = str_text(&s->token);

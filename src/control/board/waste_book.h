@@ -22,7 +22,7 @@ struct waste_sums {
 
 struct waste_book;
 
-/* Open the folder's file, which is there. */
+/* Open the folder's file, or make it. */
 int waste_book_open(struct waste_book **ret, const char *folder, struct err *e) CHECK_RESULT;
 void waste_book_close(struct waste_book *w);
 DEFINE_CLEANUP(struct waste_book, waste_book_close)

@@ -271,9 +271,10 @@ static int measure_prometheus(void)
         of[i] = &answers[i];
     for (int i = 0; i < ROUNDS && rc == 0; i++) {
         CLEANUP(arena_done) struct arena a = ARENA_INIT;
+        const struct prometheus_text t = { str_text(&text), text.len, INT64_C(1795770090200) };
         double begin_s = now_s(CLOCK_PROCESS_CPUTIME_ID);
 
-        rc = prometheus_read(&s, of, &a, str_text(&text), text.len, INT64_C(1795770090200), &e);
+        rc = prometheus_read(&s, of, &a, &t, &e);
         worst_s = MAX(worst_s, now_s(CLOCK_PROCESS_CPUTIME_ID) - begin_s);
     }
     getrusage(RUSAGE_SELF, &used);

@@ -136,4 +136,4 @@ def test_refuses_what_cannot_be_meant(site, more, said):
     assert status == 2 and said in text
     status, _, text = site.slurm.run(test_control.BRIM, "control", "once", "--prometheus-query",
                                      "up", "--directory", str(site.folder / "w"), check=False)
-    assert status == 2 and "need --prometheus URL" in text
+    assert status == 2 and "--prometheus-query up needs --prometheus URL" in text

@@ -49,7 +49,9 @@ static void end(struct scene *s)
 
 static void read_text(struct scene *s, const char *text)
 {
-    s->rc = prometheus_read(&s->site, s->of, &s->arena, text, strlen(text), now_ms, &s->e);
+    const struct prometheus_text t = { text, strlen(text), now_ms };
+
+    s->rc = prometheus_read(&s->site, s->of, &s->arena, &t, &s->e);
 }
 
 static void read_recorded(struct scene *s, const char *name)
