@@ -138,7 +138,7 @@ static int cycles(struct cycle *c, struct cluster *x, double *worst, struct cycl
 static int page(const struct cycle *c, const struct cluster *x)
 {
     CLEANUP(str_done) struct str text = STR_INIT(64 << 20);
-    const struct node_answer **of = calloc(NODES, sizeof(*of));
+    const struct node_answer **of = calloc(NODES, sizeof(const void *));
     const struct board_scene scene = { cycle_site(c), cycle_seen(c), { of, x->now_ms } };
     struct json j = { .out = &text, .compact = true };
     double begin = cpu_ms();

@@ -35,7 +35,7 @@ static int add_sum(const struct waste_sums *s, enum board_use use, struct device
 static int add_use(const struct waste_sums *all, const struct waste_sums *day, enum board_use use,
                    struct device_prices *prices, struct json *j, struct err *e)
 {
-    double hours, usd, day_hours, day_usd;
+    double hours = 0, usd = 0, day_hours = 0, day_usd = 0;
     int rc = add_sum(all, use, prices, &hours, &usd, e);
 
     if (rc == 0)

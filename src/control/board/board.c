@@ -84,8 +84,8 @@ static void count_rest(struct making *m)
 
         if (use != BOARD_FREE) {
             b->used[n->kind][use] += rest;
-            for (char *c = n->cells; *c; c++)
-                *c = *c == '.' ? 'x' : *c;
+            for (char *c = strchr(n->cells, '.'); c; c = strchr(c, '.'))
+                *c = 'x';
             continue;
         }
         m->room.free[n->kind] += rest;
@@ -156,7 +156,9 @@ static void fill_part(struct making *m, uint32_t job, const struct site_part *p,
     for (int i = 0; i < SITE_DEVICES && n->cells[i]; i++) {
         if (told ? !(p->devices >> i & 1) : n->cells[i] != '.' || left-- <= 0)
             continue;
-        n->cells[i] = told ? cell_of(m, p->node, i, use) : '?';
+        n->cells[i] = '?';
+        if (told)
+            n->cells[i] = cell_of(m, p->node, i, use);
         n->job[i] = job;
     }
 }

@@ -6,7 +6,7 @@
 #include "control/board/board_private.h"
 #include "model/job/job_spec.h"
 
-enum { TEXT = 256, LABEL = 32 };
+enum { TEXT = 256, SENTENCE = 1024, LABEL = 32 };
 
 /* What Slurm expects behind so long it does not know: it takes a year for a job without a limit. */
 static const int64_t far_ms = INT64_C(360) * 86400 * 1000;
@@ -265,7 +265,7 @@ static void add_users(struct board *b, struct json *j)
 
 void board_add_json(struct board *b, struct json *j)
 {
-    CLEANUP(str_done) struct str sentence = STR_INIT(TEXT * 4);
+    CLEANUP(str_done) struct str sentence = STR_INIT(SENTENCE);
 
     b->n_spans = 0;
     board_sentence(b, &sentence);

@@ -48,7 +48,7 @@ static int compare(const void *a, const void *b)
 
 static void sort(struct board_parties *p)
 {
-    if (p->n > 0)
+    if (p->list)
         qsort(p->list, p->n, sizeof(*p->list), compare);
 }
 

@@ -9,7 +9,15 @@
 #include "model/job/job_spec.h"
 #include "tap.h"
 
-enum { NODES = 4, JOBS = 8, GPUS = 4, NOW = 1000000, TEXT_MAX = 8 << 20, MANY = 500 };
+enum {
+    NODES = 4,
+    JOBS = 8,
+    GPUS = 4,
+    NOW = 1000000,
+    TEXT_MAX = 8 << 20,
+    MANY = 500,
+    ALL = 2 * MANY
+};
 
 struct scene {
     struct site site;
@@ -458,15 +466,15 @@ static void test_bounded(void)
     struct json j = { .out = &text, .compact = true };
     struct site_node node = { .name = "n", .devices = 1000 };
     struct site_part part = { 0, 0, 1 };
-    struct site site = { .cluster = "c", .nodes = &node, .n_nodes = 1, .n_jobs = 2 * MANY };
+    struct site site = { .cluster = "c", .nodes = &node, .n_nodes = 1, .n_jobs = ALL };
     const struct node_answer *of[1] = { NULL };
     const struct json_value *root;
-    struct control_seen *seen = calloc(2 * MANY, sizeof(*seen));
+    struct control_seen *seen = calloc(ALL, sizeof(*seen));
     const struct board_scene scene = { &site, seen, { of, 0 } };
     struct board b;
 
     site.jobs = arena_alloc(&a, site.n_jobs * sizeof(*site.jobs));
-    for (uint32_t i = 0; i < 2 * MANY; i++)
+    for (uint32_t i = 0; i < ALL; i++)
         site.jobs[i] = (struct site_job){ .id = i,
                                           .name = "",
                                           .user = arena_printf(&a, "u%u", i),
@@ -489,7 +497,7 @@ static void test_bounded(void)
     is_int((int)rows_of(root, "accounts"), BOARD_PARTIES, "accounts are bounded");
     is_int((int)rows_of(root, "reasons"), BOARD_REASONS, "reasons are bounded");
     is_int((int)json_get(root, "queue_total")->number, MANY, "all jobs that wait are counted");
-    is_int((int)json_get(root, "users_total")->number, 2 * MANY, "all users are counted");
+    is_int((int)json_get(root, "users_total")->number, ALL, "all users are counted");
     is_int((int)board_used(&b, BOARD_UNKNOWN), MANY, "devices are counted that no cell shows");
     is_int((int)strlen(b.nodes[0].cells), SITE_DEVICES, "a node has so many cells at most");
     board_done(&b);

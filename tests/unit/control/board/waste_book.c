@@ -10,10 +10,10 @@
 #include "control/book.h"
 #include "tap.h"
 
-enum { MINUTE = 60000, HOUR = 60 * MINUTE };
+static const int64_t minute = 60000, hour = 3600000;
 
 static char folder[] = "/tmp/brim-t-waste-XXXXXX";
-static const int64_t start = INT64_C(500000) * HOUR;
+static const int64_t start = INT64_C(500000) * 3600000;
 
 static const char hostile[] =
     "'); DROP TABLE waste; -- and more than a row has room for, so that it is cut in both places";
@@ -56,21 +56,21 @@ static void test_looks(void)
     ok(all->n == 0 && all->since_ms == 0, "a new book has no hours");
     look(w, start);
     ok(all->n == 0, "the first look tells nothing of the time before");
-    look(w, start + MINUTE);
-    look(w, start + 3 * MINUTE);
+    look(w, start + minute);
+    look(w, start + 3 * minute);
     is_hours(all, 0, BOARD_IDLE, 4 * 3 / 60.0, "idle GPUs of three minutes");
     is_hours(all, 0, BOARD_WORKS, 2 * 3 / 60.0, "GPUs at work for three minutes");
     is_hours(all, 1, BOARD_DRAINED, 3 / 60.0, "a GPU that is drained for three minutes");
     is_int((int)all->n, 2, "a kind whose name is too long is one");
-    look(w, start + 2 * HOUR);
+    look(w, start + 2 * hour);
     is_hours(all, 0, BOARD_IDLE, 4 * 3 / 60.0, "a gap of two hours counts for nothing");
-    look(w, start + HOUR);
+    look(w, start + hour);
     is_hours(all, 0, BOARD_IDLE, 4 * 3 / 60.0, "a clock that goes back counts for nothing");
-    look(w, start + HOUR + MINUTE);
+    look(w, start + hour + minute);
     is_hours(all, 0, BOARD_IDLE, 4 * 4 / 60.0, "it goes on after that");
-    is_int(waste_book_since(w, start + HOUR + 30 * MINUTE, &late, NULL), 0, "a part is read");
+    is_int(waste_book_since(w, start + hour + 30 * minute, &late, NULL), 0, "a part is read");
     is_hours(&late, kind_named(&late, "h100"), BOARD_IDLE, 4 / 60.0, "the last hour alone");
-    ok(all->since_ms == start && late.since_ms == start + HOUR, "the first hour of each is told");
+    ok(all->since_ms == start && late.since_ms == start + hour, "the first hour of each is told");
 }
 
 static void test_restart(void)
@@ -83,10 +83,10 @@ static void test_restart(void)
     is_hours(all, kind_named(all, "h100"), BOARD_IDLE, 4 * 4 / 60.0, "idle GPUs of before");
     is_hours(all, kind_named(all, hostile), BOARD_DRAINED, 4 / 60.0,
              "a kind whose name would be SQL is text");
-    look(w, start + HOUR + 2 * MINUTE);
+    look(w, start + hour + 2 * minute);
     is_hours(all, kind_named(all, "h100"), BOARD_IDLE, 4 * 4 / 60.0,
              "what was while no control ran counts for nothing");
-    look(w, start + HOUR + 3 * MINUTE);
+    look(w, start + hour + 3 * minute);
     is_hours(all, kind_named(all, "h100"), BOARD_IDLE, 4 * 5 / 60.0,
              "hours go on behind those of before");
     is_hours(all, kind_named(all, hostile), BOARD_DRAINED, 5 / 60.0,
