@@ -94,7 +94,8 @@ int waste_book_open(struct waste_book **ret, const char *folder, struct err *e)
         return err_nomem(e);
     if (snprintf(w->path, sizeof(w->path), "%s/control.db", folder) >= (int)sizeof(w->path))
         return err_set(e, -ENAMETOOLONG, "the name of %s is too long", folder);
-    code = sqlite3_open_v2(w->path, &w->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
+    code = sqlite3_open_v2(w->path, &w->db,
+                           SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
     if (code == SQLITE_OK)
         code = sqlite3_busy_timeout(w->db, BUSY_MS);
     if (code == SQLITE_OK)
