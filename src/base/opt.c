@@ -202,7 +202,7 @@ static int store(const struct opt *o, void *values, const char *text, const char
     const char *wanted = "";
     int rc = 0;
 
-    if ((o->kind == OPT_STRING || o->kind == OPT_LIST) && !*text)
+    if ((o->kind == OPT_STRING || o->kind == OPT_LIST || o->kind == OPT_MAYBE) && !*text)
         return is_empty(o, dashes, e);
     switch (o->kind) {
     case OPT_FLAG:
@@ -210,6 +210,7 @@ static int store(const struct opt *o, void *values, const char *text, const char
         rc = parse_flag(text, at);
         break;
     case OPT_STRING:
+    case OPT_MAYBE:
         *(const char **)at = text;
         break;
     case OPT_UINT:
@@ -252,13 +253,15 @@ static int store(const struct opt *o, void *values, const char *text, const char
 /* Whether an option may stand without a value. */
 static bool is_flag(const struct opt *o)
 {
-    return o->kind == OPT_FLAG || o->kind == OPT_OUTPUT;
+    return o->kind == OPT_FLAG || opt_may_stand_alone(o);
 }
 
 static void set_flag(const struct opt *o, void *values)
 {
     if (o->kind == OPT_OUTPUT)
         *(const char **)value_at(o, values) = to_stdout;
+    else if (o->kind == OPT_MAYBE)
+        *(const char **)value_at(o, values) = "";
     else
         *(bool *)value_at(o, values) = true;
 }
@@ -288,7 +291,7 @@ static int parse_long(const struct opt *table, void *values, const char *word, c
 
     if (!o)
         return unknown_option(table, word, len, e);
-    if (!is_flag(o) || (own && o->kind == OPT_OUTPUT))
+    if (!is_flag(o) || (own && opt_may_stand_alone(o)))
         return store_value(o, values, own, next, e);
     if (own)
         return err_usage(e, "--%s takes no value: write --%s alone", o->name, o->name);

@@ -29,6 +29,7 @@ enum opt_kind {
     OPT_DURATION, /* int64_t nanoseconds, see parse_duration_ns() */
     OPT_CHOICE,   /* const char *, one of 'choices' */
     OPT_OUTPUT,   /* const char *: "-" for --name, which is standard output; FILE for --name=FILE */
+    OPT_MAYBE,    /* const char *: "" for --name alone; VALUE for --name=VALUE */
     OPT_LIST,     /* struct opt_list: all values that are given, borrowed as those of OPT_STRING */
 };
 
@@ -70,10 +71,11 @@ struct opt {
 
 /* Read options from argv[1..] (NULL-terminated, as main() gets it) into *values, which holds the
  * defaults: -j, -jv (two flags), -oDIR, -o DIR, --json, --from=DIR, --from DIR. The value of an
- * OPT_OUTPUT stands behind '=' or is left out: --json, -j, --json=FILE. Options and operands may be
- * mixed; "--" ends the options, "-" is an operand, and so is a negative number. Operands are moved
- * to the end of argv in their order; returns the index of the first one (argc when there is none),
- * or ERR_USAGE with a sentence that names the option and, for an unknown one, the nearest known. */
+ * OPT_OUTPUT or OPT_MAYBE stands behind '=' or is left out: --json, -j, --json=FILE. Options and
+ * operands may be mixed; "--" ends the options, "-" is an operand, and so is a negative number.
+ * Operands are moved to the end of argv in their order; returns the index of the first one (argc
+ * when there is none), or ERR_USAGE with a sentence that names the option and, for an unknown one,
+ * the nearest known. */
 int opt_parse(int argc, char **argv, const struct opt *table, void *values, struct err *e)
     CHECK_RESULT;
 

@@ -45,6 +45,11 @@ bool opt_has_limits(const struct opt *o)
     return o->least != 0 || o->most != 0;
 }
 
+bool opt_may_stand_alone(const struct opt *o)
+{
+    return o->kind == OPT_OUTPUT || o->kind == OPT_MAYBE;
+}
+
 /* "; 16 to 1024 MiB", "; at least 1s". */
 static void add_limits(struct str *out, const struct opt *o)
 {
@@ -75,7 +80,7 @@ static void add_choices(struct str *out, const struct opt *o,
 /* Of "  -j, --name=ARG". */
 static size_t left_width(const struct opt *o)
 {
-    size_t brackets = o->kind == OPT_OUTPUT ? 2 : 0;
+    size_t brackets = opt_may_stand_alone(o) ? 2 : 0;
 
     return strlen("  -j, --") + strlen(o->name) + (o->arg ? 1 + strlen(o->arg) + brackets : 0);
 }
@@ -114,7 +119,7 @@ void opt_help(const struct opt *table, struct str *out)
         else
             str_addf(out, "      --%s", o->name);
         if (o->arg)
-            str_addf(out, o->kind == OPT_OUTPUT ? "[=%s]" : "=%s", o->arg);
+            str_addf(out, opt_may_stand_alone(o) ? "[=%s]" : "=%s", o->arg);
         str_pad(out, column);
         opt_describe(o, out);
         str_add_char(out, '\n');
@@ -131,9 +136,9 @@ void opt_man(const struct opt *table, struct str *out)
         add_roff(out, o->name);
         str_add(out, "\\fR");
         if (o->arg) {
-            str_add(out, o->kind == OPT_OUTPUT ? "[=\\fI" : "=\\fI");
+            str_add(out, opt_may_stand_alone(o) ? "[=\\fI" : "=\\fI");
             add_roff(out, o->arg);
-            str_add(out, o->kind == OPT_OUTPUT ? "\\fR]" : "\\fR");
+            str_add(out, opt_may_stand_alone(o) ? "\\fR]" : "\\fR");
         }
         str_add_char(out, '\n');
         add_roff(out, o->help);

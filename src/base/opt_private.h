@@ -7,6 +7,9 @@ struct opt_limit {
     char text[32];
 };
 
+/* Whether its value may be left out, and otherwise stands behind '='. */
+bool opt_may_stand_alone(const struct opt *o);
+
 /* Whether the row says what the least or the most is. */
 bool opt_has_limits(const struct opt *o);
 

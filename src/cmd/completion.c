@@ -103,7 +103,7 @@ static void fish_option(const struct cmd *c, const struct opt *o, struct str *ou
     str_addf(out, "complete -c brim -n '__fish_seen_subcommand_from %s' -l %s", c->name, o->name);
     if (o->letter)
         str_addf(out, " -s %c", o->letter);
-    if (o->kind != OPT_FLAG && o->kind != OPT_OUTPUT)
+    if (o->kind != OPT_FLAG && o->kind != OPT_OUTPUT && o->kind != OPT_MAYBE)
         str_add(out, " -r");
     if (kind)
         str_addf(out, " -a '(brim completion words %s 2>/dev/null)'", kind);

@@ -12,6 +12,7 @@ struct values {
     const char *format;
     struct opt_list pins;
     const char *page;
+    const char *since;
     uint64_t size;
     int64_t priority, interval_ns, budget_ns, shift;
 };
@@ -34,6 +35,7 @@ static const struct opt table[] = {
     { OPT_DURATION, 0, "budget", offsetof(struct values, budget_ns), "TIME", "of it",
       .least = 90 * OPT_S },
     { OPT_OUTPUT, 'p', "page", offsetof(struct values, page), "FILE", "print it" },
+    { OPT_MAYBE, 0, "since", offsetof(struct values, since), "DAYS", "of the past" },
     { OPT_INT, 0, "shift", offsetof(struct values, shift), "N", "by it" },
     { OPT_LIST, 0, "pin", offsetof(struct values, pins), "X=N", "settle it" },
     { .kind = OPT_END },
@@ -197,6 +199,13 @@ static void test_output(void)
     is_str(l.v.page, "-", "the letter of an output is standard output");
     parse(&l, "--page=a/b x");
     is_str(l.v.page, "a/b", "an output takes a file behind '='");
+    ok(!l.v.since, "a value that may be left out is absent without its option");
+    parse(&l, "--since 7");
+    is_str(l.v.since, "", "an option whose value may be left out stands alone");
+    is_str(l.argv[l.rc], "7", "the next word is no value of it");
+    parse(&l, "--since=7");
+    is_str(l.v.since, "7", "its value stands behind '='");
+    usage("--since=", "--since needs a value, such as --since=DAYS; an empty one was given");
     usage("--page=", "--page: '' is not a file's name");
     ok(opt_set(table, &v, "page", "on", &e) == 0, "a configuration may turn an output on");
     is_str(v.page, "-", "an output that is on is standard output");

@@ -17,6 +17,7 @@ static const struct opt table[] = {
 static const struct opt long_table[] = {
     { OPT_FLAG, 'q', "q", 0, NULL, "be quiet" },
     { OPT_DURATION, 0, "a-rather-long-name", 0, "TIME", "wait" },
+    { OPT_MAYBE, 0, "since", 0, "DAYS", "of the past" },
     { .kind = OPT_END },
 };
 
@@ -58,7 +59,8 @@ static void test_help(void)
            "opt_help aligns its texts");
     prints(opt_help, long_table,
            "  -q, --q                        be quiet\n"
-           "      --a-rather-long-name=TIME  wait\n",
+           "      --a-rather-long-name=TIME  wait\n"
+           "      --since[=DAYS]             of the past\n",
            "a long name moves all texts of the help");
     prints(opt_help, limits_table,
            "      --size=N          of it; 16 to 64 MiB\n"
