@@ -458,8 +458,7 @@ int sim_shared_run(struct sim_result *ret, const struct policy *policy, const st
     if (work_data_costs(work))
         return err_set(e, -EINVAL, "%s: data that cost time to bring do not go with interleave",
                        policy->name);
-    if (work->n_jobs)
-        result.submitted_ms = work->jobs[work->n_jobs - 1].submit_ms;
+    result.submitted_ms = sim_until(options, work);
     m.from_ms = options->from_ms;
     result.counted_ms = MAX(result.submitted_ms - m.from_ms, 0);
     rc = open_shared(&m);

@@ -61,6 +61,7 @@ static int open_sim(struct sim *m, struct err *e)
     if (use_open(&m->use, &m->result->arena, m->work) < 0)
         return err_nomem(e);
     m->use.from_ms = m->options->from_ms;
+    m->use.submitted_ms = m->result->submitted_ms;
     m->counting = m->use.jobs ? &counting_by_use : &counting_by_length;
     rc = m->counting->open ? m->counting->open(m, e) : 0;
     if (rc == 0)
@@ -263,8 +264,7 @@ int sim_run(struct sim_result *ret, const struct policy *policy, const struct po
     if (policy->interleave > 1)
         return sim_shared_run(ret, policy, pool, work, m.options, e);
     m.pass_ms = m.until_ms = WORK_UNKNOWN;
-    if (work->n_jobs)
-        result.submitted_ms = work->jobs[work->n_jobs - 1].submit_ms;
+    result.submitted_ms = sim_until(m.options, work);
     result.counted_ms = MAX(result.submitted_ms - m.options->from_ms, 0);
     rc = open_sim(&m, e);
     if (rc == 0) {

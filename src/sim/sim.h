@@ -77,7 +77,7 @@ struct sim_result {
     uint64_t warned, reclaimed;         /* idle jobs: told so; whose devices were taken */
     uint64_t joined;                    /* jobs that went to share the devices of others */
     size_t impossible;                  /* jobs that the pool could not run even if it were empty */
-    int64_t submitted_ms;               /* the last submission */
+    int64_t submitted_ms;               /* the last submission, or options' until_ms */
     int64_t counted_ms;                 /* up to it, the time that counts for shares of devices */
     int64_t end_ms;                     /* the last end */
     double used;                        /* device time allocated in counted_ms, in ms */
@@ -106,9 +106,16 @@ struct sim_options {
     void *ctx;
     bool spans;                           /* keep them */
     int64_t from_ms;                      /* what was before does not count for shares of devices */
+    int64_t until_ms;                     /* nor what is behind; 0: behind the last submission */
     const struct outage_options *outages; /* NULL: nothing fails, and checkpoints cost nothing */
     const struct watts *watts;            /* by kind of the pool, for policies with [power] */
 };
+
+/* Up to when devices count for shares of them. */
+static inline int64_t sim_until(const struct sim_options *o, const struct workload *work)
+{
+    return o->until_ms ? o->until_ms : work->n_jobs ? work->jobs[work->n_jobs - 1].submit_ms : 0;
+}
 
 /* Run to the end. -ENOMEM, or what sched_open() and outages_open() say; -EINVAL for failures under
  * a policy that restarts all in each pass. */

@@ -11,7 +11,6 @@
 #include "trace/ledger.h"
 #include "trace/reader.h"
 
-enum { KIND = 64 };
 static const double joules_per_kwh = 3.6e6, most_devices = 1 << 20, most_s = 30 * 365.0 * 86400;
 
 static int bad(struct ledger *l, const char *file, int line, const char *why)
@@ -52,16 +51,6 @@ static enum ledger_end end_of(const char *state)
     return LEDGER_UNKNOWN;
 }
 
-/* The type in "gres/gpu:h100=8"; "". */
-static void kind_of(const char *tres, char ret[KIND])
-{
-    static const char start[] = "gres/gpu:";
-    const char *at = strstr(tres, start);
-    size_t len = at ? strcspn(at + sizeof(start) - 1, "=,") : 0;
-
-    snprintf(ret, KIND, "%.*s", (int)MIN(len, (size_t)KIND - 1), at ? at + sizeof(start) - 1 : "");
-}
-
 /* A step's use of its GPUs, where the site keeps gres/gpuutil: of the job before it, by time. */
 static void take_step(struct ledger *l, const struct sacct *t)
 {
@@ -88,7 +77,7 @@ static void take_step(struct ledger *l, const struct sacct *t)
 static int take_sacct(struct ledger *l, const char *file, const struct sacct *t)
 {
     struct ledger_job j = ledger_empty();
-    char kind[KIND];
+    char kind[SACCT_KIND];
     double joules;
     int64_t ms;
 
@@ -109,7 +98,7 @@ static int take_sacct(struct ledger *l, const char *file, const struct sacct *t)
     j.team = sacct_field(t, SACCT_ACCOUNT);
     j.project = *sacct_field(t, SACCT_KEY) ? sacct_field(t, SACCT_KEY)
                                            : sacct_field(t, SACCT_PARTITION);
-    kind_of(sacct_field(t, SACCT_ALLOCATED), kind);
+    sacct_kind(sacct_field(t, SACCT_ALLOCATED), kind);
     j.kind = kind;
     j.end = end_of(sacct_field(t, SACCT_STATE));
     if (reader_date(sacct_field(t, SACCT_START), &j.begin_s) < 0 &&

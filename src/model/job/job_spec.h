@@ -80,6 +80,11 @@ static inline int work_memory_milli(const struct work *w)
     return w->wish ? w->wish->memory_milli : 0;
 }
 
+/* How it went with a job, where accounting tells: when it had its devices. */
+struct work_went {
+    int64_t start_ms, end_ms;
+};
+
 /* Names with numbers, in the order in which they came. */
 struct work_names {
     const char **names;
