@@ -1,15 +1,19 @@
 /* brim sim: replays a trace under policies, in virtual time. */
 #include <errno.h>
+#include <pwd.h>
 #include <string.h>
 
 #include "base/thread.h"
 #include "base/file.h"
 #include "base/clock.h"
+#include "base/ini.h"
 #include "cmd/common/cmd.h"
+#include "cmd/sim/accounts.h"
 #include "cmd/sim/html.h"
 #include "cmd/sim/power.h"
 #include "model/signal/quantity.h"
 #include "render/report/sim_page.h"
+#include "sim/went.h"
 #include "trace/activity.h"
 #include "trace/unpack.h"
 
@@ -23,6 +27,8 @@ struct sim_opts {
     struct sim_fault_opts faults;
     struct device_price_opts rates;
     const char *by, *html, *what_if, *target, *with;
+    const char *from_sacct, *conf;
+    int64_t patience_ns;
 };
 
 static const char *const by[] = { "class", "user", "team", NULL };
@@ -39,6 +45,13 @@ static const struct opt opts[] = {
       .choices = engine_names },
     { OPT_STRING, 'n', "nodes", AT(nodes), "NxD|FILE",
       "nodes x devices each (else 64x8), with kinds 32x8:A100,4x4:T4; or a table of nodes" },
+    { OPT_MAYBE, 's', "from-sacct", AT(from_sacct), "DAYS|SINCE",
+      "no trace, but Slurm's own accounting of that many days, or since a date (14 days): how it "
+      "went, and what the policy would have changed" },
+    { OPT_STRING, 0, "slurm-conf", AT(conf), "FILE",
+      "from-sacct: slurm.conf (else where Slurm's own commands look for it)" },
+    { OPT_DURATION, 0, "patience", AT(patience_ns), "TIME",
+      "from-sacct: how long sacct may say nothing (5m)", .least = OPT_S, .most = 24 * OPT_HOUR },
     { OPT_FLAG, 'a', "actions", AT(actions), NULL,
       "print each start and preemption: at which second, and why" },
     { OPT_FLAG, 0, "policies", AT(policies), NULL, "list the policies that have names" },
@@ -94,6 +107,7 @@ static const struct sim_opts defaults = {
     .spot_price = 100,
     .faults.repair_ns = 86400 * NS_PER_S,
     .idle_stretch_ns = 7200 * NS_PER_S,
+    .patience_ns = 300 * NS_PER_S,
 };
 
 /* What a run of the command owns. */
@@ -110,6 +124,9 @@ struct session {
     struct pool then;
     struct sim_run then_runs[RUNS];
     struct sim_needs needs;
+    struct sim_accounts accounts;
+    struct sim_run went;
+    size_t n_bases;
 };
 
 static void session_free(struct session *s)
@@ -122,7 +139,12 @@ static void session_free(struct session *s)
         sim_stats_done(&s->then_runs[i].stats);
         sim_tier_stats_done(&s->then_runs[i].tiers);
     }
+    sim_result_done(&s->went.result);
+    sim_stats_done(&s->went.stats);
+    if (s->accounts.any) /* its workload is ours */
+        s->accounts.past.work = (struct workload){ .n_jobs = 0 };
     workload_done(&s->work);
+    sim_accounts_done(&s->accounts);
     pool_done(&s->pool);
     pool_done(&s->then);
     arena_done(&s->arena);
@@ -134,13 +156,19 @@ static void session_free(struct session *s)
 DEFINE_CLEANUP(struct session, session_free)
 
 /* Without a name: ENGINE_N. */
-static enum engine engine_of(const char *name)
+static enum engine engine_named(const char *name)
 {
     enum engine engine = ENGINE_LOCAL;
 
     while (engine < ENGINE_N && (!name || strcmp(engine_names[engine], name) != 0))
         engine++;
     return engine;
+}
+
+/* What Slurm has done is to be done by Slurm, unless somebody says otherwise. */
+static enum engine engine_of(const struct sim_opts *o)
+{
+    return o->from_sacct && !o->engine ? ENGINE_SLURM : engine_named(o->engine);
 }
 
 static int list_policies(enum engine engine, struct str *out, struct err *e)
@@ -176,6 +204,29 @@ static int load_pool(struct session *s, const char *nodes, struct err *e)
     return trace_read_nodes(&s->pool, nodes, str_text(&s->text), s->text.len, e);
 }
 
+/* Whether a file says anything of who goes first and where. */
+static int look_for_rules(void *ctx, const struct ini_entry *at, struct err *e)
+{
+    (void)e;
+    if (at->key && !strcmp(at->section, "policy") && strcmp(at->key, "name") != 0)
+        *(bool *)ctx = true;
+    return 0;
+}
+
+/* What brim control takes is a section [idle] alone: the rest is what Slurm does. */
+static int leave_rest_to_slurm(struct policy *p, const struct engine_policy_text *from,
+                               struct err *e)
+{
+    bool any = false;
+    int rc = ini_parse(from->name, from->text, from->len, look_for_rules, &any, e);
+
+    if (rc < 0 || any)
+        return rc;
+    p->backfill = BACKFILL_EASY;
+    p->length = LENGTH_LIMIT;
+    return engine_change(p, ENGINE_SLURM, e);
+}
+
 /* As an engine does it. */
 static int change_policy(struct sim_run *run, enum engine engine,
                          const struct engine_policy_text *from, struct err *e)
@@ -209,6 +260,8 @@ static int load_policy(struct session *s, const char *option, const char *name, 
         from.len = s->text.len;
         if (rc == 0)
             rc = change_policy(&s->runs[s->n_runs], engine, &from, e);
+        if (rc == 0 && engine == ENGINE_SLURM)
+            rc = leave_rest_to_slurm(p, &from, e);
     } else {
         rc = policy_named(p, name, e);
         if (rc == -ENOENT)
@@ -225,7 +278,7 @@ static int load_policies(struct session *s, const struct sim_opts *o, struct err
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
     char *rest = arena_strdup(&a, o->compare ? o->compare : ""), *name;
-    enum engine engine = engine_of(o->engine);
+    enum engine engine = engine_of(o);
     int rc = load_policy(s, "policy", o->policy, engine, e);
 
     if (!rest)
@@ -239,7 +292,72 @@ static int load_policies(struct session *s, const struct sim_opts *o, struct err
     return rc;
 }
 
-static int load_trace(struct session *s, const char *path, struct err *e)
+/* ---- accounting ---- */
+
+static int ask_sacct(const struct app *app, struct session *s, const struct sim_opts *o,
+                     struct err *e)
+{
+    const struct passwd *user = geteuid() == 0 ? NULL : getpwuid(geteuid());
+    const struct sim_accounts_ask ask = { .since = o->from_sacct,
+                                          .conf = o->conf,
+                                          .user = user ? user->pw_name : NULL,
+                                          .patience_ms = o->patience_ns / NS_PER_MS,
+                                          .now_s = clock_wall_ns(app->clock) / NS_PER_S };
+
+    return sim_accounts_ask(&s->accounts, &s->pool, &ask, e);
+}
+
+/* Some policies go with one way of backfill alone, which is not quite Slurm's: what they change is
+ * told from Slurm with the same. */
+static bool any_easy(const struct session *s, size_t from)
+{
+    for (size_t i = from; i < s->n_runs; i++)
+        if (s->runs[i].policy.backfill == BACKFILL_EASY)
+            return true;
+    return false;
+}
+
+/* The jobs are those of accounting; Slurm as it is goes first, and a policy that nobody named does
+ * not run. */
+static int put_slurm_first(struct session *s, const struct sim_opts *o, struct err *e)
+{
+    size_t from = o->policy != defaults.policy ? 0 : 1;
+    size_t asked = s->n_runs - from, bases = any_easy(s, from) ? 2 : 1;
+    int rc = 0;
+
+    s->work = s->accounts.past.work;
+    s->notes = s->accounts.past.notes;
+    if (asked + bases > RUNS)
+        return err_usage(e, "--compare: more than %zu policies", RUNS - bases - 1);
+    memmove(&s->runs[bases], &s->runs[from], asked * sizeof(*s->runs));
+    for (size_t i = 0; i < bases && rc == 0; i++) {
+        struct sim_run *run = &s->runs[i];
+
+        memset(run, 0, sizeof(*run));
+        rc = policy_named(&run->policy, "slurm", e);
+        run->asked = s->went.policy = run->policy;
+    }
+    if (bases == 2) {
+        snprintf(s->runs[1].policy.name, sizeof(s->runs[1].policy.name), "slurm-easy");
+        s->runs[1].policy.backfill = BACKFILL_EASY;
+    }
+    snprintf(s->went.policy.name, sizeof(s->went.policy.name), "as it went");
+    s->n_runs = asked + bases;
+    s->n_bases = bases;
+    return rc;
+}
+
+static int sum_up_past(struct session *s, const struct sim_options *options, struct err *e)
+{
+    int rc;
+
+    if (!s->accounts.any)
+        return 0;
+    rc = sim_went(&s->went.result, s->accounts.past.went, &s->work, options, e);
+    return rc < 0 ? rc : sim_stats_make(&s->went.stats, &s->went.result, &s->pool, &s->work, e);
+}
+
+static int load_trace(struct session *s, const char *path, enum engine engine, struct err *e)
 {
     struct trace_text t = { .file = file_input_name(path), .command = "brim sim" };
     int rc = unpack_read(path, "brim sim", &s->text, e);
@@ -248,6 +366,8 @@ static int load_trace(struct session *s, const char *path, struct err *e)
         return rc;
     t.text = str_text(&s->text);
     t.len = s->text.len;
+    if (engine == ENGINE_SLURM && past_is(t.text, t.len))
+        return sim_accounts_read(&s->accounts, &s->pool, t.text, t.len, e);
     return trace_read(&s->work, &s->notes, &s->pool, &t, e);
 }
 
@@ -336,9 +456,15 @@ static int simulate(struct session *s, const struct sim_opts *o, struct err *e)
                                          .ctx = &s->out,
                                          .spans = o->html != NULL,
                                          .from_ms = o->from_ns / NS_PER_MS,
+                                         .until_ms = s->accounts.until_ms,
                                          .outages = outages };
-    const struct sim_options quiet = { .outages = outages, .from_ms = o->from_ns / NS_PER_MS };
+    const struct sim_options quiet = { .outages = outages,
+                                       .from_ms = o->from_ns / NS_PER_MS,
+                                       .until_ms = s->accounts.until_ms };
     int rc = check_from(s, o, e);
+
+    if (rc == 0)
+        rc = sum_up_past(s, &options, e);
 
     if (rc == 0)
         rc = simulate_on(s, &s->pool, s->runs, &options, e);
@@ -373,6 +499,36 @@ static int pack(struct session *s, const struct sim_opts *o, struct err *e)
     return 0;
 }
 
+/* Where the jobs come from. */
+static int check_jobs(const struct sim_opts *o, const char *trace, struct err *e)
+{
+    if (!o->from_sacct && !trace)
+        return err_usage(e, "say which trace: brim sim TRACE, - for standard input, or "
+                            "--from-sacct for those of this Slurm cluster");
+    if (o->from_sacct && trace)
+        return err_usage(e,
+                         "--from-sacct reads no trace, and '%.60s' is one; days stand behind '=', "
+                         "--from-sacct=14",
+                         trace);
+    if (o->from_sacct && o->pack)
+        return err_usage(e, "--pack does not run the jobs, and --from-sacct says how they ran");
+    return 0;
+}
+
+/* What Slurm is asked for says it itself. */
+static int load_cluster(struct session *s, const struct sim_opts *o, struct err *e)
+{
+    return o->from_sacct && o->nodes == defaults.nodes ? 0 : load_pool(s, o->nodes, e);
+}
+
+static int load_jobs(const struct app *app, struct session *s, const struct sim_opts *o,
+                     const char *trace, struct err *e)
+{
+    int rc = o->from_sacct ? ask_sacct(app, s, o, e) : load_trace(s, trace, engine_of(o), e);
+
+    return rc < 0 || !s->accounts.any ? rc : put_slurm_first(s, o, e);
+}
+
 static int run(const struct app *app, const void *values, char **operands, struct err *e)
 {
     const struct sim_opts *o = values;
@@ -380,26 +536,26 @@ static int run(const struct app *app, const void *values, char **operands, struc
     struct sim_report report;
     int rc;
 
-    (void)app;
     if (!s)
         return err_nomem(e);
     s->text.max = TRACE_MAX;
     s->out.max = OUTPUT_MAX;
     if (o->policies) {
-        rc = list_policies(engine_of(o->engine), &s->out, e);
+        rc = list_policies(engine_of(o), &s->out, e);
         return rc < 0 ? rc : cmd_print(&s->out, NULL, e);
     }
     if (o->with && !o->target)
         return err_usage(e, "--with is for --target: --target p90-wait=1h --with %.60s", o->with);
-    if (!operands[0])
-        return err_usage(e, "say which trace: brim sim TRACE, or - for standard input");
-    rc = load_pool(s, o->nodes, e);
+    rc = check_jobs(o, operands[0], e);
+    if (rc < 0)
+        return rc;
+    rc = load_cluster(s, o, e);
     if (rc == 0)
         rc = device_prices_open(&s->rates, &o->rates, e);
     if (rc == 0)
         rc = load_policies(s, o, e);
     if (rc == 0)
-        rc = load_trace(s, operands[0], e);
+        rc = load_jobs(app, s, o, operands[0], e);
     if (rc == 0 && o->activity)
         rc = add_activity(s, o, e);
     if (rc == 0)
@@ -409,9 +565,9 @@ static int run(const struct app *app, const void *values, char **operands, struc
         rc = o->pack ? pack(s, o, e) : simulate(s, o, e);
     if (rc < 0)
         return rc;
-    report = (struct sim_report){ .trace = operands[0],
+    report = (struct sim_report){ .trace = operands[0] ? operands[0] : s->accounts.about,
                                   .nodes = o->nodes,
-                                  .nodes_assumed = o->nodes == defaults.nodes,
+                                  .nodes_assumed = !o->from_sacct && o->nodes == defaults.nodes,
                                   .pool = &s->pool,
                                   .work = &s->work,
                                   .notes = &s->notes,
@@ -425,7 +581,10 @@ static int run(const struct app *app, const void *values, char **operands, struc
                                   .then_pool = &s->then,
                                   .then = s->then.n_nodes ? s->then_runs : NULL,
                                   .needs = s->needs.n ? &s->needs : NULL,
-                                  .engine = engine_of(o->engine),
+                                  .engine = engine_of(o),
+                                  .went = s->accounts.any ? &s->went : NULL,
+                                  .n_bases = s->n_bases,
+                                  .accounts = s->accounts.any ? &s->accounts : NULL,
                                   .by = o->by };
     if (o->html && !o->pack) {
         rc = write_html(&report, o->html, e);
@@ -441,14 +600,17 @@ static int run(const struct app *app, const void *values, char **operands, struc
 
 const struct cmd cmd_sim = {
     .name = "sim",
-    .args = "TRACE|-",
+    .args = "[TRACE|-]",
     .summary = "replay a trace of jobs under scheduling policies",
     .about =
         "Reads jobs: a table that begins with the line job_id,submit_s,gpus,duration_s (times in\n"
         "seconds), what sacct --parsable2 prints, SWF, Philly, Muri and OpenB tables;\n"
         "runs them under each policy in virtual time and says how long they waited and took.\n"
         "The same scheduler decides that would act on a cluster. A trace may be packed by gzip:\n"
-        "  brim sim trace.csv.gz --nodes 64x8 --policy easy --compare fifo,srtf",
+        "  brim sim trace.csv.gz --nodes 64x8 --policy easy --compare fifo,srtf\n"
+        "On a Slurm cluster the jobs are those of its accounting, the nodes are its own, and what\n"
+        "Slurm cannot do is refused by name:\n"
+        "  brim sim --from-sacct --policy fair",
     .opts = opts,
     .defaults = &defaults,
     .size = sizeof(struct sim_opts),

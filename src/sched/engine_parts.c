@@ -137,10 +137,12 @@ static void tell_limits(struct policy *p)
     p->length = LENGTH_LIMIT;
 }
 
-/* Conservative backfill does not go with reserves and spot jobs. */
+/* Conservative backfill does not go with reserves, spot jobs and idle devices. */
 static void fill_by_limits(struct policy *p)
 {
-    p->backfill = p->service.said || p->spot.said ? BACKFILL_EASY : BACKFILL_CONSERVATIVE;
+    bool takes = p->service.said || p->spot.said || p->idle.reclaim_ms > 0;
+
+    p->backfill = takes ? BACKFILL_EASY : BACKFILL_CONSERVATIVE;
     p->length = LENGTH_LIMIT;
 }
 

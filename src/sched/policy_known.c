@@ -28,6 +28,8 @@ static const struct known known[] = {
       "order = fifo\nbackfill = easy\nlength = limit\n" },
     { "conservative", "conservative backfill by true lengths",
       "order = fifo\nbackfill = conservative\nlength = oracle\n" },
+    { "slurm", "what Slurm does unless it is told more: none that goes first is delayed, by limits",
+      "order = fifo\nbackfill = conservative\nlength = limit\nplace = consolidate\n" },
     { "fair", "the user first who has had the least in the last days; whatever fits starts",
       "order = fair\nbackfill = greedy\nhalf-life = 7d\n" },
     { "srtf", "the least time left first, with true lengths; preempts",

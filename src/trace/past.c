@@ -24,6 +24,7 @@ struct times {
 static bool has_started(const struct sacct *t, int64_t *start_s)
 {
     return strncmp(sacct_field(t, SACCT_STATE), "PENDING", 7) != 0 &&
+           *sacct_field(t, SACCT_ALLOCATED) && /* of one that was cancelled Start is its end */
            sacct_time(sacct_field(t, SACCT_START), start_s) == 0 && *start_s > 0;
 }
 
@@ -152,13 +153,32 @@ static int take_row(struct past *p)
     return add(p, &r, &t, &w);
 }
 
+/* Whether the columns are there without which there is no past. */
+static bool is_whole(const struct sacct *t)
+{
+    return sacct_has(t, SACCT_SUBMIT) && sacct_has(t, SACCT_START) && sacct_has(t, SACCT_END) &&
+           sacct_has(t, SACCT_ELAPSED_RAW) && sacct_has(t, SACCT_ALLOCATED);
+}
+
+bool past_is(const char *text, size_t len)
+{
+    const char *newline = memchr(text, '\n', len);
+    size_t n = newline ? (size_t)(newline - text) : len;
+    char line[SACCT_LINE];
+    struct sacct t;
+
+    if (n >= sizeof(line))
+        return false;
+    memcpy(line, text, n);
+    line[n] = '\0';
+    return sacct_header(&t, line) == 0 && is_whole(&t);
+}
+
 static int take_header(struct past *p, char *line, struct err *e)
 {
     p->open = true;
     p->notes.kind = "sacct";
-    if (sacct_header(&p->row, line) < 0 || !sacct_has(&p->row, SACCT_SUBMIT) ||
-        !sacct_has(&p->row, SACCT_START) || !sacct_has(&p->row, SACCT_ELAPSED_RAW) ||
-        !sacct_has(&p->row, SACCT_END) || !sacct_has(&p->row, SACCT_ALLOCATED))
+    if (sacct_header(&p->row, line) < 0 || !is_whole(&p->row))
         return err_set(e, -EINVAL,
                        "sacct must print JobIDRaw,Submit,Start,End,ElapsedRaw,AllocTRES at least");
     return 0;

@@ -43,6 +43,9 @@ struct past {
     bool open;
 };
 
+/* Whether a text is what sacct printed of when jobs started and ended. */
+bool past_is(const char *text, size_t len);
+
 /* A line of sacct --parsable2 without its end, which is taken apart; the first one is the header;
  * NULL for one that nobody could hold. -EINVAL with a sentence for a header without the columns that
  * it takes, -E2BIG for more than PAST_JOBS jobs, -ENOMEM. */

@@ -131,12 +131,16 @@ static void add_about(const struct sim_report *r, struct str *out)
     device_prices_about(r->rates, out);
 }
 
-static void add_runs(const struct sim_run *runs, size_t n, struct str *out)
+/* went: first how it really went; NULL. */
+static void add_runs(const struct sim_run *runs, size_t n, const struct sim_run *went,
+                     struct str *out)
 {
     str_add_char(out, '\n');
     add_header("policy", out);
     str_addf(out, " allocated%%%s preempted%s\n", runs[0].result.measured ? "     busy%" : "",
              any_reclaims(runs, n) ? "   of idle" : "");
+    if (went)
+        add_run(went, out);
     for (size_t i = 0; i < n; i++)
         add_run(&runs[i], out);
 }
@@ -250,7 +254,7 @@ static void add_then(const struct sim_report *r, struct str *out)
     str_add_char(out, '\n');
     for (size_t i = 0; i < r->n_runs; i++)
         sim_show_change(&r->runs[i], &r->then[i], out);
-    add_runs(r->then, r->n_runs, out);
+    add_runs(r->then, r->n_runs, NULL, out);
     sim_show_due(r->then, r->n_runs, out);
     add_figures(r->then, r->n_runs, out);
 }
@@ -265,16 +269,19 @@ void sim_show_text(const struct sim_report *r, struct str *out)
     text_count(out, (size_t)r->pool->devices, "device");
     str_add(out, r->nodes_assumed ? " (assumed: --nodes says what there is)\n" : "\n");
     add_notes(r->notes, out);
+    sim_show_accounts(r, out);
     if (r->load) {
         sim_show_engine(r, out);
         add_packed(r, out);
         return;
     }
-    sim_show_best(r->runs, r->n_runs, out);
+    sim_show_changes(r, out);
+    if (!r->went)
+        sim_show_best(r->runs, r->n_runs, out);
     sim_show_engine(r, out);
     add_impossible(r, out);
     sim_show_beside(r, out);
-    add_runs(r->runs, r->n_runs, out);
+    add_runs(r->runs, r->n_runs, r->went, out);
     add_losses(r, out);
     add_leaves(r, out);
     sim_show_tiers(r, out);
@@ -295,7 +302,7 @@ void sim_show_text(const struct sim_report *r, struct str *out)
 
 /* ---- JSON ---- */
 
-static void json_group(struct json *j, const char *key, const struct sim_group *g)
+void sim_show_group_json(struct json *j, const char *key, const struct sim_group *g)
 {
     json_object(j, key);
     json_string(j, "name", g->name);
@@ -331,7 +338,7 @@ static void json_groups(struct json *j, const char *key, const struct sim_breakd
 {
     json_array(j, key);
     for (size_t i = 0; i < b->n; i++)
-        json_group(j, NULL, &b->groups[i]);
+        sim_show_group_json(j, NULL, &b->groups[i]);
     json_end(j);
 }
 
@@ -365,7 +372,7 @@ static void json_run(const struct sim_report *report, const struct sim_run *r, s
     json_object(j, NULL);
     json_string(j, "policy", r->policy.name);
     sim_show_engine_json(report, r, j);
-    json_group(j, "all", &r->stats.all);
+    sim_show_group_json(j, "all", &r->stats.all);
     json_string(j, "by", r->stats.main.by);
     json_groups(j, "groups", &r->stats.main);
     json_groups(j, "users", &r->stats.users);
@@ -448,6 +455,7 @@ void sim_show_json(const struct sim_report *r, struct str *out)
     json_end(&j);
     if (r->load)
         json_int(&j, "load_percent", (int64_t)r->load);
+    sim_show_changes_json(r, &j);
     json_then(r, &j);
     sim_show_needs_json(r, &j);
     json_end(&j);

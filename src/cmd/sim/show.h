@@ -2,6 +2,7 @@
 #ifndef BRIM_CMD_SIM_SHOW_H
 #define BRIM_CMD_SIM_SHOW_H
 #include "base/json.h"
+#include "cmd/sim/accounts.h"
 #include "cmd/sim/faults.h"
 #include "cmd/sim/money.h"
 #include "cmd/sim/what.h"
@@ -39,7 +40,12 @@ struct sim_report {
     const struct sim_run *then;
     const struct sim_needs *needs; /* NULL: no target was given */
     enum engine engine;            /* that carries them out; ENGINE_N: nobody said */
-    const char *by;                /* a table by that: "user", "team"; NULL: by class or devices */
+    /* How it really went, and what is known of it; NULL: nobody knows. Else the first n_bases runs
+     * are Slurm, simulated: as it is, and with the backfill of some of the others. */
+    const struct sim_run *went;
+    const struct sim_accounts *accounts;
+    size_t n_bases;
+    const char *by; /* a table by that: "user", "team"; NULL: by class or devices */
 };
 
 void sim_show_text(const struct sim_report *r, struct str *out);
@@ -59,6 +65,15 @@ void sim_show_change(const struct sim_run *before, const struct sim_run *after, 
 void sim_show_engine(const struct sim_report *r, struct str *out);
 void sim_show_engine_json(const struct sim_report *r, const struct sim_run *run, struct json *j);
 void sim_show_engine_of(const struct policy *p, enum engine engine, struct str *out);
+
+/* How it went, how far a simulation of Slurm is from that, and what each other policy would have
+ * changed, for whom; where accounting was read, else nothing. */
+void sim_show_accounts(const struct sim_report *r, struct str *out); /* what was read */
+void sim_show_changes(const struct sim_report *r, struct str *out);
+void sim_show_changes_json(const struct sim_report *r, struct json *j);
+
+/* A group in JSON. */
+void sim_show_group_json(struct json *j, const char *key, const struct sim_group *g);
 
 /* Of several policies, under which a job takes the least in the mean: of those that need no true
  * lengths, and of all where that is another one. */

@@ -108,7 +108,7 @@ static void test_window(void)
                          "4|u|a|p|1001000|1001000|1002000|Unknown|8000|1|gres/gpu=1|gres/gpu=1|1|"
                          "RUNNING|n0\n"
                          "5|u|a|p|1001000|1001000|Unknown|Unknown|0|1||gres/gpu=8|1|PENDING|None\n"
-                         "6|u|a|p|1001000|1001000|None|1001100|0|1||gres/gpu=8|1|CANCELLED|None\n"
+                         "6|u|a|p|1001000|1001000|1001100|1001100|0|1||gres/gpu=8|1|CANCELLED|None\n"
                          "8|u|a|p|1001000|1001000|1001000|1001100|100|1|cpu=4|cpu=4|1|COMPLETED|"
                          "n0\n"
                          "9.0|u|a|p|1001000|1001000|1001000|1001100|100|1|gres/gpu=1||1|COMPLETED|"
