@@ -12,7 +12,7 @@ static int times(const struct sacct *t, struct work *w)
     int64_t submit;
     uint64_t raw;
 
-    if (reader_date(sacct_field(t, SACCT_SUBMIT), &submit) < 0)
+    if (sacct_time(sacct_field(t, SACCT_SUBMIT), &submit) < 0)
         return -EINVAL;
     w->submit_ms = submit * 1000;
     if (*sacct_field(t, SACCT_LIMIT_RAW) && parse_u64(sacct_field(t, SACCT_LIMIT_RAW), &raw) == 0 &&

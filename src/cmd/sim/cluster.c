@@ -42,8 +42,7 @@ static int add_node_of(const char *name, void *arg)
     return 0;
 }
 
-/* "PARTITION|n[0-3]". What is no such line is nobody's. */
-static int take_partition(void *ctx, char *line)
+int sim_cluster_partition(void *ctx, char *line)
 {
     struct sim_cluster *c = ctx;
     char *list = line ? strchr(line, '|') : NULL;
@@ -70,7 +69,8 @@ static int take_partition(void *ctx, char *line)
 static int read_partitions(struct sim_cluster *c, const struct slurm_config *config, struct err *e)
 {
     static const char *const argv[] = { "sinfo", "--noheader", "--all", "--format=%R|%N", NULL };
-    const struct slurm_listing l = { argv, config->conf, config->patience_ms, take_partition, c };
+    const struct slurm_listing l = { argv, config->conf, config->patience_ms, sim_cluster_partition,
+                                     c };
     char said[SLURM_LISTING_SAID];
     int rc = slurm_listing_run(&l, said, e);
 
@@ -102,7 +102,7 @@ static int kind_of(const struct sim_cluster *c, size_t node)
     return -1;
 }
 
-static int find_kinds(struct sim_cluster *c, struct err *e)
+int sim_cluster_end(struct sim_cluster *c, struct err *e)
 {
     size_t with = 0;
 
@@ -123,6 +123,13 @@ static int find_kinds(struct sim_cluster *c, struct err *e)
     return 0;
 }
 
+int sim_cluster_begin(struct sim_cluster *c, struct err *e)
+{
+    c->of = arena_alloc(&c->arena, (c->site.n_nodes + 1) * sizeof(*c->of));
+    c->had = arena_alloc(&c->arena, (c->site.n_nodes + 1) * sizeof(*c->had));
+    return c->of && c->had ? 0 : err_nomem(e);
+}
+
 int sim_cluster_read(struct sim_cluster *c, const struct slurm_config *config, struct err *e)
 {
     CLEANUP(slurm_closep) struct slurm *s = NULL;
@@ -132,12 +139,10 @@ int sim_cluster_read(struct sim_cluster *c, const struct slurm_config *config, s
         rc = slurm_read(s, &c->site, e);
     if (rc < 0)
         return rc;
-    c->of = arena_alloc(&c->arena, (c->site.n_nodes + 1) * sizeof(*c->of));
-    c->had = arena_alloc(&c->arena, (c->site.n_nodes + 1) * sizeof(*c->had));
-    if (!c->of || !c->had)
-        return err_nomem(e);
-    rc = read_partitions(c, config, e);
-    return rc < 0 ? rc : find_kinds(c, e);
+    rc = sim_cluster_begin(c, e);
+    if (rc == 0)
+        rc = read_partitions(c, config, e);
+    return rc < 0 ? rc : sim_cluster_end(c, e);
 }
 
 uint64_t sim_cluster_kinds(void *ctx, const char *partition, const char *type)

@@ -25,6 +25,13 @@ struct sim_cluster {
     size_t large; /* nodes with more GPUs than are told apart */
 };
 
+/* What sim_cluster_read() is made of, once the site is known: room for what is known of its nodes;
+ * a line of sinfo, "PARTITION|n[0-3]", which is taken apart (0 also for what is no such line, NULL
+ * among it; -ENOMEM); then the kinds of devices. */
+int sim_cluster_begin(struct sim_cluster *c, struct err *e) CHECK_RESULT;
+int sim_cluster_partition(void *ctx, char *line) CHECK_RESULT;
+int sim_cluster_end(struct sim_cluster *c, struct err *e) CHECK_RESULT;
+
 /* Ask Slurm (config). -ENODEV when no node has GPUs, or what slurm_open() and the like say. */
 int sim_cluster_read(struct sim_cluster *c, const struct slurm_config *config, struct err *e)
     CHECK_RESULT;
