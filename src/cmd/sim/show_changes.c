@@ -184,16 +184,25 @@ static void add_went(const struct sim_report *r, struct str *out)
     str_addf(out, " of the devices had jobs, %.0f device-hours had none\n", idle_hours(r, r->went));
 }
 
+/* That of the two which stands for Slurm's. */
+static const char *backfill_of(const struct sim_run *run)
+{
+    return run->policy.backfill == BACKFILL_EASY ? "easy" : "conservative";
+}
+
 static void add_calibration(const struct sim_report *r, struct str *out)
 {
     const struct sim_run *as = &r->runs[0];
     double points = (as->stats.allocated - r->went->stats.allocated) * 100;
 
-    str_addf(out, "Slurm, simulated: %s", quantity_span(wait_of(as)).text);
+    str_addf(out, "Slurm, simulated with %s backfill by limits: %s", backfill_of(as),
+             quantity_span(wait_of(as)).text);
     add_ratio(wait_of(r->went), wait_of(as), out);
     str_add(out, " and ");
     add_share(as->stats.allocated, out);
-    if (!isnan(points))
+    if (lround(fabs(points) * 10) == 0)
+        str_add(out, " (the same)");
+    else if (!isnan(points))
         str_addf(out, " (%.1f points %s)", fabs(points), points > 0 ? "more" : "less");
     str_add(out, ": that far is the simulation from how it went; changes that are smaller tell "
                  "nothing\n");
@@ -320,6 +329,7 @@ void sim_show_changes_json(const struct sim_report *r, struct json *j)
         json_int(j, "nodes_left_out", (int64_t)(a->cluster.away + a->cluster.large));
     json_went(r, j);
     json_object(j, "slurm_simulated");
+    json_string(j, "backfill", backfill_of(&r->runs[0]));
     json_round(j, "wait_s", wait_of(&r->runs[0]), 3);
     json_use(r, &r->runs[0], j);
     json_end(j);

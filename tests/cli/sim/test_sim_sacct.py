@@ -76,7 +76,8 @@ def test_how_it_went(brim, sacct):
     used = 6 + 8 + 2 / 6
     assert abs(found["went"]["idle_device_hours"] - (8 * 20 - used)) < 2
     assert found["changes"] == []
-    # b after a, c after b: nothing that goes first is delayed
+    # b after a, c beside: nothing that goes first is delayed
+    assert found["slurm_simulated"]["backfill"] == "conservative"
     simulated = [0, 0, HOUR - 60, 0]
     assert found["slurm_simulated"]["wait_s"] == sum(simulated) / 4
 
@@ -94,7 +95,8 @@ def test_what_it_would_have_changed(brim, sacct):
     assert lines[0].startswith("sacct since 20")
     assert lines[0].endswith(" (sacct): 4 jobs on 2 nodes with 8 devices")
     assert lines[1].startswith("as it went: a job waited 74.2 min in the mean, ")
-    assert lines[2].startswith("Slurm, simulated: 14.8 min (80 % less) and ")
+    assert lines[2].startswith("Slurm, simulated with conservative backfill by limits: "
+                               "14.8 min (80 % less) and ")
     assert lines[2].endswith(": that far is the simulation from how it went; changes that are "
                              "smaller tell nothing")
     assert lines[3].startswith("fifo, simulated: a job waits 44.2 min instead of 14.8 min "
@@ -131,6 +133,27 @@ def test_ends_of_the_window(brim, sacct):
     said = brim.out("sim", "--from-sacct=1", *NODES, env=env)
     assert ("1 ran when that began: it counts from then on; 1 still runs: it counts as far as it has "
             "run; 1 waits: left out; 1 was cancelled before it started: left out\n") in said
+
+
+@pytest.mark.parametrize("nearer", ["easy", "conservative"])
+def test_the_nearer_backfill_stands_for_slurm(brim, sacct, nearer):
+    """b waits for a, c for b. EASY lets d take what is left beside b, for long: c waits for d then.
+    Where all are planned for, d waits for c."""
+    t = int(time.time()) - 20 * HOUR
+    c, d = (10, 0) if nearer == "easy" else (3, 4)
+    rows = [
+        row(1, "ada", "lab", t, t, t + 2 * HOUR, 4, TimelimitRaw=120),
+        row(2, "bo", "lab", t, t + 2 * HOUR, t + 3 * HOUR, 6),
+        row(3, "cy", "shop", t, t + c * HOUR, t + (c + 1) * HOUR, 8),
+        row(4, "di", "shop", t, t + d * HOUR, t + (d + 10) * HOUR, 2, TimelimitRaw=600),
+    ]
+    found = of(brim, sacct(rows), "--nodes", "1x8", "--policy", "easy")
+    accounting = found["accounting"]
+    assert accounting["slurm_simulated"]["backfill"] == nearer
+    assert accounting["slurm_simulated"]["wait_s"] == accounting["went"]["all"]["wait_s"]
+    [change] = accounting["changes"]
+    # Whatever of Slurm's backfill a policy asks for, it is the same.
+    assert (change["instead_of"], change["wait_s"]) == ("slurm", change["wait_before_s"])
 
 
 def test_a_policy_of_brim_control(brim, sacct, policy):
