@@ -143,22 +143,26 @@ static size_t most_changed(struct change best[NAMED], const struct sim_breakdown
     return n;
 }
 
-/* Who they are: accounts where there are several, else users, else partitions; NULL. */
-static const struct sim_breakdown *groups_of(const struct sim_run *run, const char **word)
+/* Who they are: what was asked for, else accounts where there are several, else users, else
+ * partitions; NULL. */
+static const struct sim_breakdown *groups_of(const struct sim_report *r, const struct sim_run *run,
+                                             const char **word)
 {
     const struct sim_stats *s = &run->stats;
+    bool teams = r->by ? !strcmp(r->by, "team") : s->teams.n > 1;
+    bool users = r->by ? !strcmp(r->by, "user") : s->users.n > 1;
 
-    *word = s->teams.n > 1 ? "account" : s->users.n > 1 ? "user" : "partition";
-    if (s->teams.n > 1 || s->users.n > 1)
-        return s->teams.n > 1 ? &s->teams : &s->users;
-    return !strcmp(s->main.by, "class") && s->main.n > 1 ? &s->main : NULL;
+    *word = teams ? "account" : users ? "user" : "partition";
+    if (teams || users)
+        return teams ? &s->teams : &s->users;
+    return !strcmp(s->main.by, "class") ? &s->main : NULL;
 }
 
-static void add_changed(const struct sim_run *before, const struct sim_run *after, int sign,
-                        struct str *out)
+static void add_changed(const struct sim_report *r, const struct sim_run *before,
+                        const struct sim_run *after, int sign, struct str *out)
 {
     const char *word;
-    const struct sim_breakdown *was = groups_of(before, &word), *is = groups_of(after, &word);
+    const struct sim_breakdown *was = groups_of(r, before, &word), *is = groups_of(r, after, &word);
     struct change best[NAMED];
     size_t n = was && is ? most_changed(best, was, is, sign) : 0;
 
@@ -204,8 +208,14 @@ static void add_calibration(const struct sim_report *r, struct str *out)
         str_add(out, " (the same)");
     else if (!isnan(points))
         str_addf(out, " (%.1f points %s)", fabs(points), points > 0 ? "more" : "less");
-    str_add(out, ": that far is the simulation from how it went; changes that are smaller tell "
-                 "nothing\n");
+    str_add(out, ": that far is the simulation from how it went\n");
+}
+
+/* Whether what changes is less than what the simulation of Slurm is off by. */
+static bool is_small(const struct sim_report *r, const struct sim_run *before,
+                     const struct sim_run *after)
+{
+    return fabs(wait_of(after) - wait_of(before)) < fabs(wait_of(&r->runs[0]) - wait_of(r->went));
 }
 
 static void add_change(const struct sim_report *r, const struct sim_run *after, struct str *out)
@@ -222,9 +232,12 @@ static void add_change(const struct sim_report *r, const struct sim_run *after, 
     add_share(after->stats.allocated, out);
     str_add(out, " of the devices have jobs instead of ");
     add_share(before->stats.allocated, out);
-    str_addf(out, ": %.0f device-hours %s idle\n", fabs(hours), hours < 0 ? "more" : "fewer");
-    add_changed(before, after, -1, out);
-    add_changed(before, after, 1, out);
+    str_addf(out, ": %.0f device-hours %s idle", fabs(hours), hours < 0 ? "more" : "fewer");
+    if (is_small(r, before, after))
+        str_add(out, "; the simulation itself is further off than the waits change");
+    str_add_char(out, '\n');
+    add_changed(r, before, after, -1, out);
+    add_changed(r, before, after, 1, out);
 }
 
 void sim_show_changes(const struct sim_report *r, struct str *out)
@@ -262,11 +275,11 @@ static void json_went(const struct sim_report *r, struct json *j)
     json_end(j);
 }
 
-static void json_changed(const struct sim_run *before, const struct sim_run *after, int sign,
-                         struct json *j)
+static void json_changed(const struct sim_report *r, const struct sim_run *before,
+                         const struct sim_run *after, int sign, struct json *j)
 {
     const char *word;
-    const struct sim_breakdown *was = groups_of(before, &word), *is = groups_of(after, &word);
+    const struct sim_breakdown *was = groups_of(r, before, &word), *is = groups_of(r, after, &word);
     struct change best[NAMED];
     size_t n = was && is ? most_changed(best, was, is, sign) : 0;
 
@@ -291,10 +304,11 @@ static void json_change(const struct sim_report *r, const struct sim_run *after,
     json_string(j, "instead_of", before->policy.name);
     json_round(j, "wait_s", wait_of(after), 3);
     json_round(j, "wait_before_s", wait_of(before), 3);
+    json_bool(j, "less_than_off", is_small(r, before, after));
     json_round(j, "allocated_before", before->stats.allocated, 6);
     json_use(r, after, j);
-    json_changed(before, after, -1, j);
-    json_changed(before, after, 1, j);
+    json_changed(r, before, after, -1, j);
+    json_changed(r, before, after, 1, j);
     json_end(j);
 }
 

@@ -97,11 +97,14 @@ def test_what_it_would_have_changed(brim, sacct):
     assert lines[1].startswith("as it went: a job waited 74.2 min in the mean, ")
     assert lines[2].startswith("Slurm, simulated with conservative backfill by limits: "
                                "14.8 min (80 % less) and ")
-    assert lines[2].endswith(": that far is the simulation from how it went; changes that are "
-                             "smaller tell nothing")
+    assert lines[2].endswith(": that far is the simulation from how it went")
     assert lines[3].startswith("fifo, simulated: a job waits 44.2 min instead of 14.8 min "
                                "(200 % more), ")
     assert lines[4] == ("  lose: account shop (2 jobs wait 88.5 min instead of 29.5 min)")
+    assert not lines[3].endswith(" idle")  # by 29.5 min, where the simulation is 59.4 min off
+    assert strict["less_than_off"] and fair["less_than_off"]
+    users = of(brim, env, "--policy", "fifo", "--by", "user")["accounting"]["changes"][0]
+    assert [each["user"] for each in users["lose"]] == ["cy"]
     assert any(line.startswith("as it went              4 ") for line in lines)
 
 
