@@ -46,7 +46,7 @@ static const struct opt opts[] = {
       .choices = engine_names },
     { OPT_STRING, 'n', "nodes", AT(nodes), "NxD|FILE",
       "nodes x devices each (else 64x8), with kinds 32x8:A100,4x4:T4; or a table of nodes" },
-    { OPT_MAYBE, 's', "from-sacct", AT(from_sacct), "DAYS|SINCE",
+    { OPT_MAYBE, 0, "from-sacct", AT(from_sacct), "DAYS|SINCE",
       "no trace, but Slurm's own accounting of that many days, or since a date (14 days): how it "
       "went, and what the policy would have changed" },
     { OPT_STRING, 0, "slurm-conf", AT(conf), "FILE",

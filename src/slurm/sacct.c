@@ -5,8 +5,8 @@
 
 enum { LINE = 160 };
 
-/* Names of jobs, comments and the like are left out: what a user writes cannot break a row. Reserved
- * became Planned in 23.02, Restarts came in 23.11: nothing of that is needed. */
+/* Names of jobs, comments and the like are left out: what a user writes cannot break a row.
+ * Reserved is called Planned in later releases, which have Restarts, too: none is needed. */
 #define FIELDS \
     "--format=JobIDRaw,User,Account,Partition,Submit,Eligible,Start,End,ElapsedRaw,TimelimitRaw," \
     "AllocTRES,ReqTRES,NNodes,State,NodeList"

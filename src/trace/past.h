@@ -3,7 +3,7 @@
  *
  * Of a window of time: a job that ran when it began is there as from then on; one that waited then,
  * or was submitted later, waits from the moment on at which it could have started. One that still
- * runs at its end has run for as long as it has. Each run of a job that was requeued counts as one. */
+ * runs at its end has run for as long as it has. Each run of a job that was requeued is one. */
 #ifndef BRIM_TRACE_PAST_H
 #define BRIM_TRACE_PAST_H
 #include "trace/reader.h"
@@ -15,8 +15,8 @@ enum { PAST_JOBS = 8000000 };
 struct past_cluster {
     /* Told of the nodes of each job: "n[0-3]". */
     void (*had)(void *ctx, const char *nodes);
-    /* Bits of the pool's kinds that jobs of a partition can get, of a type of devices or ("") of any;
-     * 0: all. */
+    /* Bits of the pool's kinds that jobs of a partition can get, of a type of devices or ("") of
+     * any; 0: all. */
     uint64_t (*kinds)(void *ctx, const char *partition, const char *type);
     void *ctx;
 };
@@ -47,8 +47,8 @@ struct past {
 bool past_is(const char *text, size_t len);
 
 /* A line of sacct --parsable2 without its end, which is taken apart; the first one is the header;
- * NULL for one that nobody could hold. -EINVAL with a sentence for a header without the columns that
- * it takes, -E2BIG for more than PAST_JOBS jobs, -ENOMEM. */
+ * NULL for one that nobody could hold. -EINVAL with a sentence for a header without the columns
+ * that it takes, -E2BIG for more than PAST_JOBS jobs, -ENOMEM. */
 int past_line(struct past *p, char *line, struct err *e) CHECK_RESULT;
 
 /* All lines of a text. */

@@ -1,5 +1,5 @@
-/* Jobs of a Slurm cluster's accounting, for brim sim: asked of sacct (--from-sacct), or out of a file
- * that sacct has printed. */
+/* Jobs of a Slurm cluster's accounting, for brim sim: asked of sacct (--from-sacct), or out of a
+ * file that sacct has printed. */
 #ifndef BRIM_CMD_SIM_ACCOUNTS_H
 #define BRIM_CMD_SIM_ACCOUNTS_H
 #include "cmd/sim/cluster.h"

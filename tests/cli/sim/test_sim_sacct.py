@@ -1,5 +1,5 @@
-"""brim sim --from-sacct with an sacct of the test's own: what is asked, how it went, what changes, for
-whom, and each way in which there is nothing to replay. A real one is asked in tests/e2e/slurm."""
+"""brim sim --from-sacct with an sacct of the test's own: what is asked, how it went, what changes,
+for whom, and each way in which there is nothing to replay. A real one is in tests/e2e/slurm."""
 
 import json
 import stat
@@ -23,8 +23,8 @@ def row(job, user, account, submit, start, end, gpus, **other):
 
 
 def week(now):
-    """Two nodes of four. a of the lab has both for an hour, and b of the shop, which came first, waits
-    behind it; c could have run beside, and did not."""
+    """Two nodes of four. 1 and 2 of the lab have them for an hour, 3 of the shop waits for both an
+    hour longer; 4 could have run beside, and did not."""
     t = now - 20 * HOUR
     return [
         row(1, "ada", "lab", t, t, t + HOUR, 4),
@@ -117,7 +117,7 @@ def test_what_is_asked(brim, sacct, tmp_path):
 
 
 def test_ends_of_the_window(brim, sacct):
-    """What ran when it began and runs at its end counts in part; the rest is counted and left out."""
+    """What ran when it began and runs at its end counts in part; the rest is left out."""
     now = int(time.time())
     rows = [
         row(1, "ada", "lab", now - 40 * HOUR, now - 30 * HOUR, now - 20 * HOUR, 4),
@@ -134,8 +134,8 @@ def test_ends_of_the_window(brim, sacct):
     assert [accounting[k] for k in ("ran_before", "still_run", "wait", "never_started")] == [1] * 4
     assert abs(accounting["went"]["all"]["device_hours"] - 4 * (4 + 1)) < 1
     said = brim.out("sim", "--from-sacct=1", *NODES, env=env)
-    assert ("1 ran when that began: it counts from then on; 1 still runs: it counts as far as it has "
-            "run; 1 waits: left out; 1 was cancelled before it started: left out\n") in said
+    assert ("1 ran when that began: it counts from then on; 1 still runs: it counts as far as it "
+            "has run; 1 waits: left out; 1 was cancelled before it started: left out\n") in said
 
 
 @pytest.mark.parametrize("nearer", ["easy", "conservative"])
@@ -261,7 +261,7 @@ def test_wrong_usage(brim, words, says):
 
 
 def test_much(brim, fake, tmp_path):
-    """However much it prints, no more is kept of it than its jobs: rows without GPUs are nothing."""
+    """However much it prints, only its jobs are kept: rows without GPUs are nothing."""
     now = int(time.time())
     rows = "\n".join(["\x1f".join(FIELDS), *week(now)])
     (tmp_path / "rows").write_text(rows + "\n")

@@ -1,5 +1,5 @@
-"""brim sim --from-sacct on a real Slurm with slurmdbd: exactly the jobs that ran there, whatever they
-are called, each with whose it was and when; and what is said where nothing can be read."""
+"""brim sim --from-sacct on a real Slurm with slurmdbd: exactly the jobs that ran there, whatever
+they are called, each with whose it was and when; and what is said where nothing can be read."""
 
 import json
 import os
@@ -15,8 +15,8 @@ LIST = "JobIDRaw,User,Account,Submit,Eligible,Start,End,AllocTRES"
 
 
 class Site:
-    """A cluster on which some jobs have ended: of two accounts, in two partitions, with an array, one
-    that was requeued, one that was cancelled before it started and one without GPUs."""
+    """A cluster on which some jobs have ended: of two accounts, in two partitions, with an array,
+    one that was requeued, one that was cancelled before it started and one without GPUs."""
 
     def __init__(self, slurm):
         self.slurm = slurm
@@ -40,7 +40,7 @@ class Site:
         job = self.slurm.submit("while [ ! -e %s ]; do sleep 0.05; done" % go, "-A", "lab",
                                 "--gpus-per-node=4", "-N1")
         self.slurm.wait_job(job, "RUNNING")
-        cluster.wait_for(lambda: (str(job), "RUNNING") in self.states(), "its start in the database")
+        cluster.wait_for(lambda: (str(job), "RUNNING") in self.states(), "its start")
         beside = self.slurm.submit("true", "-A", "lab", "-N3", "--gpus-per-node=4")
         cluster.wait_for(lambda: (str(beside), "PENDING") in self.states(), "one that waits")
         self.slurm.run("scancel", str(beside))

@@ -204,7 +204,7 @@ static void test_output(void)
     is_str(l.v.since, "", "an option whose value may be left out stands alone");
     is_str(l.argv[l.rc], "7", "the next word is no value of it");
     parse(&l, "--since=7");
-    is_str(l.v.since, "7", "its value stands behind '='");
+    is_str(l.v.since, "7", "a value that may be left out stands behind '='");
     usage("--since=", "--since needs a value, such as --since=DAYS; an empty one was given");
     usage("--page=", "--page: '' is not a file's name");
     ok(opt_set(table, &v, "page", "on", &e) == 0, "a configuration may turn an output on");

@@ -32,7 +32,7 @@ static void test_since(void)
     for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
         at_s = 0;
         is_int(sim_accounts_since(good[i].text, NOW, &at_s, &e), 0, "'%s' is a time", good[i].text);
-        ok(at_s == good[i].at_s, "it is that many seconds");
+        ok(at_s == good[i].at_s, "a time is so many seconds since 1970");
     }
     for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
         is_int(sim_accounts_since(bad[i], NOW, &at_s, &e), ERR_USAGE, "'%s' is none", bad[i]);

@@ -31,7 +31,7 @@ static void open_cluster(struct sim_cluster *c, size_t n)
     memset(c, 0, sizeof(*c));
     c->site.nodes = nodes;
     c->site.n_nodes = n;
-    ok(site_index(&c->site) == 0 && sim_cluster_begin(c, &e) == 0, "a cluster");
+    ok(site_index(&c->site) == 0 && sim_cluster_begin(c, &e) == 0, "a cluster is opened");
     for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
         char line[64];
 
@@ -71,19 +71,19 @@ static void test_pool(void)
     struct sim_cluster c;
 
     open_cluster(&c, ARRAY_SIZE(nodes));
-    is_int(sim_cluster_end(&c, &e), 0, "its kinds");
+    is_int(sim_cluster_end(&c, &e), 0, "a cluster has its kinds");
     memset(jobs, 0, sizeof(jobs));
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
         jobs[i].kinds = sim_cluster_kinds(&c, cases[i].partition, cases[i].type);
     sim_cluster_had(&c, "h[0-1],z0");
     sim_cluster_had(&c, "None assigned");
-    is_int(sim_cluster_pool(&p, &c, &work, &e), 0, "its pool");
+    is_int(sim_cluster_pool(&p, &c, &work, &e), 0, "a cluster becomes a pool");
     is_str(may_get(&p, 0), "a0 h0 h1 z0", "nodes with GPUs that are there");
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
         is_str(may_get(&p, jobs[i].kinds), cases[i].nodes, "%s of %s", cases[i].type,
                cases[i].partition);
-    is_int((int)c.away, 3, "those that are away and had no job");
-    is_int((int)c.large, 1, "those with too many GPUs");
+    is_int((int)c.away, 3, "nodes that are away and had no job are counted");
+    is_int((int)c.large, 1, "nodes with too many GPUs are counted");
     ok(pool_kind(&p, "a100") >= 0 && pool_kind(&p, "h100@new+debug+all") >= 0 &&
            pool_kind(&p, "h100@new+all") >= 0,
        "a type that is in other partitions elsewhere has them in its name");
@@ -100,9 +100,9 @@ static void test_drained(void)
     struct sim_cluster c;
 
     open_cluster(&c, ARRAY_SIZE(nodes));
-    is_int(sim_cluster_end(&c, &e), 0, "its kinds");
+    is_int(sim_cluster_end(&c, &e), 0, "a cluster has its kinds");
     sim_cluster_had(&c, "a1,x0");
-    is_int(sim_cluster_pool(&p, &c, &work, &e), 0, "its pool");
+    is_int(sim_cluster_pool(&p, &c, &work, &e), 0, "a cluster becomes a pool");
     is_str(may_get(&p, 0), "a0 a1 h0 h1 x0 z0", "nodes on which jobs were count");
     pool_done(&p);
     site_done(&c.site);
@@ -117,12 +117,13 @@ static void test_none(void)
     struct sim_cluster c = { .site = { .nodes = plain, .n_nodes = 1 } };
 
     ok(sim_cluster_begin(&c, &e) == 0, "a cluster without GPUs");
-    is_int(sim_cluster_end(&c, &e), -ENODEV, "is none to replay on");
+    is_int(sim_cluster_end(&c, &e), -ENODEV, "a cluster without GPUs is none to replay on");
     ok(strstr(e.text, "--nodes 64x8"), "what to do is said: %s", e.text);
     sim_cluster_done(&c);
     c = (struct sim_cluster){ .site = { .nodes = &nodes[1], .n_nodes = 1 } };
     ok(sim_cluster_begin(&c, &e) == 0 && sim_cluster_end(&c, &e) == 0, "a cluster that is down");
-    is_int(sim_cluster_pool(&p, &c, &work, &e), -ENODEV, "neither");
+    is_int(sim_cluster_pool(&p, &c, &work, &e), -ENODEV,
+           "a cluster whose nodes are all down is none, either");
     pool_done(&p);
     sim_cluster_done(&c);
 }

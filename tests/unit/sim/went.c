@@ -58,8 +58,9 @@ static void test_went(void)
     is_int((int)r.end_ms, 130000, "the last end");
     is_int((int)r.jobs[1].wait_ms, 40000, "how long one waited");
     check(sim_stats_make(&s, &r, &pool, &w, NULL));
-    ok(s.all.jobs == JOBS && s.all.wait > 13.33 && s.all.wait < 13.34, "it is summed up as others");
-    ok(s.allocated > 0.649 && s.allocated < 0.651, "and its share of the devices");
+    ok(s.all.jobs == JOBS && s.all.wait > 13.33 && s.all.wait < 13.34,
+       "what went is summed up as a simulation");
+    ok(s.allocated > 0.649 && s.allocated < 0.651, "what went has a share of the devices");
     sim_stats_done(&s);
     sim_result_done(&r);
     check(sim_went(&r, went, &w, &later, NULL));
@@ -85,12 +86,12 @@ static void test_simulated(void)
     check(policy_named(&p, "slurm", NULL));
     check(sim_run(&r, &p, &pool, &w, &options, NULL));
     is_int((int)r.counted_ms, UNTIL_MS, "the window of a simulation counts");
-    is_int((int)r.used, 2 * 40000 + 30000 + 20000, "and not what is behind it");
+    is_int((int)r.used, 2 * 40000 + 30000 + 20000, "what is behind the window does not count");
     is_int((int)r.jobs[1].start_ms, 40000, "a job starts when there is room");
     sim_result_done(&r);
     check(policy_named(&p, "interleave-las", NULL));
     check(sim_run(&r, &p, &pool, &w, &options, NULL));
-    is_int((int)r.counted_ms, UNTIL_MS, "also of jobs that take turns");
+    is_int((int)r.counted_ms, UNTIL_MS, "the window counts for jobs that take turns, too");
     sim_result_done(&r);
     pool_done(&pool);
     workload_done(&w);

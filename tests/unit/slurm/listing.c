@@ -42,12 +42,13 @@ static void test_lines(void)
            "a command that ends well");
     is_str(str_text(&lines), "<a b><><c><d>", "lines come one by one, the last without its end");
     is_str(said, "oh\n", "what it complains of is kept");
-    is_int(run("exit 3", &lines, PATIENT_MS), 3, "its status is told");
-    is_str(str_text(&lines), "", "who says nothing has no line");
+    is_int(run("exit 3", &lines, PATIENT_MS), 3, "the status of a command is told");
+    is_str(str_text(&lines), "", "a command that says nothing has no line");
     is_int(run("kill -9 $$", &lines, PATIENT_MS), 137, "a signal is a status");
-    is_int(run("echo $SLURM_TIME_FORMAT $SLURM_CONF", &lines, PATIENT_MS), 0, "it has a setting");
+    is_int(run("echo $SLURM_TIME_FORMAT $SLURM_CONF", &lines, PATIENT_MS), 0,
+           "a command has a setting");
     is_str(str_text(&lines), "<%s /conf>", "times are seconds, and slurm.conf is the one named");
-    is_int(run("cat", &lines, PATIENT_MS), 0, "it has nothing to read");
+    is_int(run("cat", &lines, PATIENT_MS), 0, "a command has nothing to read");
 }
 
 static void test_much(void)
@@ -80,15 +81,15 @@ static void test_silence(void)
     int ends[2];
     char c;
 
-    ok(pipe(ends) == 0, "a pipe");
+    ok(pipe(ends) == 0, "a pipe is there");
     is_int(run("sleep 1000 & sleep 1000", &lines, SHORT_MS), -ETIMEDOUT,
-           "who falls silent is ended");
-    is_str(e.text, "sh has said nothing for 0.05 s", "that is said");
+           "a command that falls silent is ended");
+    is_str(e.text, "sh has said nothing for 0.05 s", "silence is said so");
     close(ends[1]);
     is_int((int)read(ends[0], &c, 1), 0, "whom it has started is ended, too");
     close(ends[0]);
     is_int(run("exec >&- 2>&-; sleep 1000", &lines, SHORT_MS), -ETIMEDOUT,
-           "who closes what it writes to and goes on is ended");
+           "a command that closes what it writes to and goes on is ended");
 }
 
 static void test_missing(void)
@@ -97,7 +98,8 @@ static void test_missing(void)
     const struct slurm_listing l = { argv, NULL, PATIENT_MS, add, NULL };
 
     is_int(slurm_listing_run(&l, said, &e), -ENOENT, "a command that is not there");
-    is_str(e.text, "there is no /nowhere/sacct: install Slurm's client commands", "is named");
+    is_str(e.text, "there is no /nowhere/sacct: install Slurm's client commands",
+           "a missing command is named");
 }
 
 int main(void)

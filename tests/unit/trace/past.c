@@ -72,9 +72,9 @@ static void test_jobs(void)
                          "\n"
                          "7|bo|shop|old|1000100|1000100|1000400|1000900|500|UNLIMITED|"
                          "gres/gpu=1|gres/gpu=1|1|CANCELLED by 7|n3\n"),
-           0, "two jobs");
-    is_int((int)p.work.n_jobs, 2, "are read");
-    is_str(p.work.jobs[0].name, "7", "they are in the order of submission");
+           0, "two jobs are a past");
+    is_int((int)p.work.n_jobs, 2, "two jobs are read");
+    is_str(p.work.jobs[0].name, "7", "jobs are in the order of submission");
     is_int((int)p.work.jobs[1].submit_ms, 500000, "times count from the first");
     is_int((int)(p.went[1].start_ms - p.work.jobs[1].submit_ms), 100000,
            "a job waits from when on it could have started");
@@ -82,8 +82,8 @@ static void test_jobs(void)
     ok(w && w->devices == 8 && w->per_node == 4, "what it had, and on how many nodes");
     ok(w && w->length_ms == 100000 && w->limit_ms == 3600000, "how long it took and might");
     ok(w && w->kinds == 1, "the type that it asked for");
-    is_str(p.work.users.names[w ? w->user : 0], "ada", "whose it is");
-    is_str(p.work.teams.names[w ? w->team : 0], "lab", "whose account");
+    is_str(p.work.users.names[w ? w->user : 0], "ada", "a job has its user");
+    is_str(p.work.teams.names[w ? w->team : 0], "lab", "a job has its account");
     w = find(&p, "7", &went);
     ok(w && w->limit_ms == WORK_UNKNOWN, "no limit is none");
     ok(w && w->kinds == 2, "what its partition has");
@@ -99,35 +99,36 @@ static void test_window(void)
     const struct work *w;
     struct past p;
 
-    is_int(read_rows(&p, "1|u|a|p|999000|999000|999100|999900|800|1|gres/gpu=1|gres/gpu=1|1|"
-                         "COMPLETED|n0\n"
-                         "2|u|a|p|998000|998000|999100|1000200|1100|1|gres/gpu=1|gres/gpu=1|1|"
-                         "COMPLETED|n0\n"
-                         "3|u|a|p|997000|997000|1000300|1000400|100|1|gres/gpu=1|gres/gpu=1|1|"
-                         "COMPLETED|n0\n"
-                         "4|u|a|p|1001000|1001000|1002000|Unknown|8000|1|gres/gpu=1|gres/gpu=1|1|"
-                         "RUNNING|n0\n"
-                         "5|u|a|p|1001000|1001000|Unknown|Unknown|0|1||gres/gpu=8|1|PENDING|None\n"
-                         "6|u|a|p|1001000|1001000|1001100|1001100|0|1||gres/gpu=8|1|CANCELLED|None\n"
-                         "8|u|a|p|1001000|1001000|1001000|1001100|100|1|cpu=4|cpu=4|1|COMPLETED|"
-                         "n0\n"
-                         "9.0|u|a|p|1001000|1001000|1001000|1001100|100|1|gres/gpu=1||1|COMPLETED|"
-                         "n0\n"),
-           0, "a window");
+    is_int(read_rows(&p,
+                     "1|u|a|p|999000|999000|999100|999900|800|1|gres/gpu=1|gres/gpu=1|1|"
+                     "COMPLETED|n0\n"
+                     "2|u|a|p|998000|998000|999100|1000200|1100|1|gres/gpu=1|gres/gpu=1|1|"
+                     "COMPLETED|n0\n"
+                     "3|u|a|p|997000|997000|1000300|1000400|100|1|gres/gpu=1|gres/gpu=1|1|"
+                     "COMPLETED|n0\n"
+                     "4|u|a|p|1001000|1001000|1002000|Unknown|8000|1|gres/gpu=1|gres/gpu=1|1|"
+                     "RUNNING|n0\n"
+                     "5|u|a|p|1001000|1001000|Unknown|Unknown|0|1||gres/gpu=8|1|PENDING|None\n"
+                     "6|u|a|p|1001000|1001000|1001100|1001100|0|1||gres/gpu=8|1|CANCELLED|None\n"
+                     "8|u|a|p|1001000|1001000|1001000|1001100|100|1|cpu=4|cpu=4|1|COMPLETED|"
+                     "n0\n"
+                     "9.0|u|a|p|1001000|1001000|1001000|1001100|100|1|gres/gpu=1||1|COMPLETED|"
+                     "n0\n"),
+           0, "a window has jobs");
     is_int((int)p.work.n_jobs, 3, "jobs that had devices in it");
     ok(!find(&p, "1", &went), "one that had ended before is none");
     w = find(&p, "2", &went);
     ok(w == &p.work.jobs[0] && w->length_ms == 200001 && went.end_ms == 1000200000,
        "one that ran is there first, for what was left of it");
-    ok(w && p.went[0].start_ms == w->submit_ms, "and did not wait");
+    ok(w && p.went[0].start_ms == w->submit_ms, "one that ran did not wait");
     w = find(&p, "3", &went);
     ok(w && w->submit_ms == 1 && went.start_ms == 1000300000, "one that waited, waits");
     w = find(&p, "4", &went);
     ok(w && w->length_ms == 8000000, "one that runs has run up to the end");
-    is_int((int)p.before, 1, "those that ran at the beginning");
-    is_int((int)p.running, 1, "and at the end");
-    is_int((int)p.waiting, 1, "those that wait");
-    is_int((int)p.never, 1, "those that never started");
+    is_int((int)p.before, 1, "jobs that ran at the beginning are counted");
+    is_int((int)p.running, 1, "jobs that run at the end are counted");
+    is_int((int)p.waiting, 1, "jobs that wait are counted");
+    is_int((int)p.never, 1, "jobs that never started are counted");
     is_int((int)p.notes.skipped, 2, "jobs without devices, and steps");
     past_done(&p);
 }
@@ -141,7 +142,7 @@ static void test_requeued(void)
                          "8|u|a|p|1000030|1000060|1000061|1000100|39|1|gres/gpu=1|gres/gpu=1|1|"
                          "COMPLETED|n0\n"),
            0, "a job that was requeued");
-    is_int((int)p.work.n_jobs, 2, "is one for each time that it ran");
+    is_int((int)p.work.n_jobs, 2, "a job that was requeued is one for each time that it ran");
     is_int((int)p.work.jobs[1].submit_ms, 60000, "again from when on Slurm let it");
     past_done(&p);
 }
@@ -175,8 +176,8 @@ static void test_bad(void)
                          "8|u|a|p|1000000|1|1000300|1000400|100|1|gres/gpu=4|gres/gpu=1|1|X|n0\n"),
            0, "rows that are none do not matter");
     is_int((int)p.work.n_jobs, 1, "the good one counts");
-    is_int(past_line(&p, NULL, &e), 0, "nor does a line that nobody can hold");
-    is_int((int)p.notes.bad, 1, "it is counted");
+    is_int(past_line(&p, NULL, &e), 0, "a line that nobody can hold does not matter");
+    is_int((int)p.notes.bad, 1, "a line that nobody can hold is counted");
     past_done(&p);
     p = (struct past){ .n_rows = 0 };
     is_int(past_text(&p, "JobIDRaw|User\n", 14, &e), -EINVAL, "a header without columns");
