@@ -8,6 +8,7 @@
 #include "sim/outages.h"
 #include "sim/sim.h"
 #include "trace/ledger.h"
+#include "trace/past.h"
 #include "trace/trace.h"
 
 enum { SMALL = 200 };
@@ -51,6 +52,27 @@ static void read_ledger(const char *text, size_t size)
         ledger_sums_done(&sums);
     }
     ledger_done(&l);
+}
+
+/* Jobs that were: as many as there are times, none before it could start, or longer than what a
+ * replay takes. */
+static void read_past(const char *text, size_t size, const struct pool *pool, int64_t from_s)
+{
+    struct past p = { .pool = pool, .from_s = from_s, .until_s = from_s ? from_s + 86400 : 0 };
+    int rc = past_text(&p, text, size, NULL);
+
+    check(rc == 0 || rc == -EINVAL);
+    if (rc == 0)
+        rc = past_settle(&p, NULL);
+    check(rc == 0 || rc == -EINVAL || rc == -ENODATA || rc == -E2BIG);
+    for (size_t i = 0; rc == 0 && i < p.work.n_jobs; i++) {
+        const struct work *w = &p.work.jobs[i];
+
+        check(w->submit_ms >= 0 && p.went[i].start_ms >= w->submit_ms);
+        check(p.went[i].end_ms - p.went[i].start_ms == w->length_ms);
+        check(i == 0 || w->submit_ms >= p.work.jobs[i - 1].submit_ms);
+    }
+    past_done(&p);
 }
 
 static void read_outages(const char *text, size_t size, const struct pool *pool)
@@ -103,6 +125,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(pool_parse(&pool, "2x8:T4,1x4:V100", NULL) == 0);
     read_ledger(text, size);
     read_outages(text, size, &pool);
+    read_past(text, size, &pool, 0);
+    read_past(text, size, &pool, 1793600000);
     rc = trace_read(&w, &notes, &pool, &(struct trace_text){ "f", text, size, "brim sim" }, NULL);
     check(rc == 0 || rc == -EINVAL || rc == -E2BIG);
     for (size_t i = 0; rc == 0 && i < ARRAY_SIZE(names); i++) {
