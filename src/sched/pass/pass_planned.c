@@ -44,12 +44,20 @@ static size_t cut(struct plan *p, int64_t at_ms)
     return i;
 }
 
+/* Of what begins with a step: also behind those that run for nobody knows how long. */
+static int64_t end_of(const struct plan_step *from, int64_t length)
+{
+    bool known = from->from_ms != WORK_UNKNOWN && length != WORK_UNKNOWN;
+
+    return known ? from->from_ms + length : WORK_UNKNOWN;
+}
+
 /* The first step at which 'devices' are free for 'length'. There always is one: the last. */
 static size_t find(const struct plan *p, int64_t devices, int64_t length)
 {
     for (size_t i = 0; i < p->n; i++) {
         size_t k = i;
-        int64_t end = length == WORK_UNKNOWN ? WORK_UNKNOWN : p->steps[i].from_ms + length;
+        int64_t end = end_of(&p->steps[i], length);
 
         while (k < p->n && p->steps[k].from_ms < end && p->steps[k].free >= devices)
             k++;
@@ -62,7 +70,7 @@ static size_t find(const struct plan *p, int64_t devices, int64_t length)
 
 static void use(struct plan *p, size_t from, int64_t devices, int64_t length)
 {
-    int64_t end = length == WORK_UNKNOWN ? WORK_UNKNOWN : p->steps[from].from_ms + length;
+    int64_t end = end_of(&p->steps[from], length);
     size_t last = end == WORK_UNKNOWN ? p->n : cut(p, end);
 
     for (size_t i = from; i < last; i++)

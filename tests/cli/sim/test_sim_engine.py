@@ -110,3 +110,16 @@ def test_the_list_of_policies(brim):
     assert "Slurm: does length = limit for length = oracle\n" in said
     said = brim("sim", "--policies", "--engine", "local").stdout
     assert "brim's queue: cannot do preempt = rebuild, restart-each-pass = yes\n" in said
+
+
+def test_what_waits_for_a_job_without_a_limit(brim, tmp_path):
+    """Nobody knows when a ends: b and c are planned for then, and d, which is known, is beside."""
+    file = "job_id,submit_s,gpus,duration_s,limit_s\n" \
+           "a,0,3,100,\nb,1,4,50,60\nc,2,4,50,60\nd,3,1,90,100\n"
+    path = tmp_path / "unlimited.csv"
+    path.write_text(file)
+    said = brim.out("sim", path, "--nodes", "1x4", "--policy", "slurm", "--actions")
+    starts = [line.split(" with ")[0] for line in said.splitlines()]
+    assert starts == ["0.000 job a starts", "3.000 job d starts", "100.000 job b starts",
+                      "150.000 job c starts"]
+    assert "it does not delay job b, which waits for 4 devices: it fits into the plan" in said
