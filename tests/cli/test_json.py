@@ -5,7 +5,7 @@ import pathlib
 import re
 
 import pytest
-from conftest import MACHINES, one_line
+from conftest import MACHINES, TRACES as MADE, one_line
 from test_usage import PLAN, commands, options
 
 TRACES = pathlib.Path(__file__).resolve().parents[1] / "fuzz" / "corpus" / "trace"
@@ -43,6 +43,7 @@ LINES = [
     ("plan", "brim.plan.gpus.v1", ["gpus"]),
     ("plan", "brim.plan.eval.v1", ["eval", "FOLDER/rows.csv"]),
     ("sim", "brim.sim.v1", ["FOLDER/jobs.csv"]),
+    ("sim", "brim.sim.v1", [MADE / "sacct.csv", "--engine=slurm", "--policy=fair"]),
     ("cost", "brim.cost.v1", ["FOLDER/jobs.csv"]),
     ("control", "brim.control.actions.v1", ["list"]),
     ("jobs", "brim.jobs.v1", []),

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "oom.h"
+#include "oom_arena.h"
 #include "tap.h"
 
 #define HEADER \
@@ -214,6 +216,27 @@ static void test_devices(void)
     }
 }
 
+static void test_oom(void)
+{
+    int wrong = 0, rounds = 0;
+    bool failed;
+
+    oom_restart();
+    do {
+        struct past p;
+        int rc;
+
+        oom_next();
+        rc = read_rows(&p, "1|u|a|p|1000100|1000100|1000100|1000200|100|1|gres/gpu=1||1|DONE|n0\n"
+                           "2|v|b|q|1000000|1000000|1000100|1000200|100|1|gres/gpu=2||1|DONE|n0\n");
+        failed = oom_end();
+        wrong += rc != (failed ? -ENOMEM : 0);
+        past_done(&p);
+        rounds++;
+    } while (failed);
+    ok(wrong == 0 && rounds > 5, "%d allocations fail, %d wrongly", rounds, wrong);
+}
+
 int main(void)
 {
     test_jobs();
@@ -221,5 +244,6 @@ int main(void)
     test_requeued();
     test_bad();
     test_devices();
+    test_oom();
     return done();
 }
