@@ -7,17 +7,18 @@ enum { LINE = 160 };
 
 /* Names of jobs, comments and the like are left out: what a user writes cannot break a row.
  * Reserved is called Planned in later releases, which have Restarts, too: none is needed. */
-#define FIELDS \
-    "--format=JobIDRaw,User,Account,Partition,Submit,Eligible,Start,End,ElapsedRaw,TimelimitRaw," \
-    "AllocTRES,ReqTRES,NNodes,State,NodeList"
+static const char fields[] =
+    "--format=JobIDRaw,User,Account,Partition,Submit,Eligible,Start,End,ElapsedRaw,TimelimitRaw,"
+    "AllocTRES,ReqTRES,NNodes,State,NodeList";
+
+/* Between two fields: nobody can have it in a name. */
+static const char delimiter[] = "--delimiter=\x1f";
 
 void slurm_sacct_argv(const struct slurm_sacct *s, const char *argv[SLURM_SACCT_WORDS])
 {
     const char *const words[] = {
-        "sacct",         "--allusers",  "--duplicates",
-        "--allocations", "--parsable2", "--delimiter=" SLURM_SACCT_BETWEEN,
-        FIELDS,          "--starttime", s->since,
-        "--endtime",     s->until,      NULL,
+        "sacct", "--allusers",  "--duplicates", "--allocations", "--parsable2", delimiter,
+        fields,  "--starttime", s->since,       "--endtime",     s->until,      NULL,
     };
 
     memcpy(argv, words, sizeof(words));

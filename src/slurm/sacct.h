@@ -3,9 +3,6 @@
 #define BRIM_SLURM_SACCT_H
 #include "slurm/listing.h"
 
-/* Between two fields: nobody can have it in a name. */
-#define SLURM_SACCT_BETWEEN "\x1f"
-
 struct slurm_sacct {
     const char *conf;                   /* the path of slurm.conf; NULL: where Slurm looks for it */
     const char *since, *until;          /* as sacct takes them: "2026-11-13T09:00:00", "now" */
