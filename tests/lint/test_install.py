@@ -34,6 +34,9 @@ share/brim/grafana/brim.json
 share/brim/prometheus/brim.records.yml
 share/brim/prometheus/brim.rules.yml
 share/brim/prometheus/scrape.yml
+share/brim/slurm/brim_hooks.lua
+share/brim/slurm/cli_filter.lua
+share/brim/slurm/job_submit.lua
 share/man/man1/brim.1
 """.split()
 EXTENSION = "marks/brim_mark.abi3.so"

@@ -33,6 +33,7 @@ class Plan:
     folder: str
     nodes: int = 4
     gpus: int = 0  # of each node
+    bare: int = 0  # so many nodes, the last ones, have none
     cpus: int = 8
     gpu_type: str = "h100"
     namespaces: bool = False  # each node has its network and its host name
@@ -41,6 +42,7 @@ class Plan:
     slurmd_timeout_s: int = 10
     plugstack: str = ""  # text of plugstack.conf
     extra: str = ""  # more lines of slurm.conf
+    files: dict = dataclasses.field(default_factory=dict)  # beside it: their texts by name
 
 
 def missing(plan):

@@ -102,12 +102,16 @@ def auth_lines(plan):
     return "AuthType=auth/munge\nCredType=cred/munge\n" + info
 
 
+def has_gpus(plan, node):
+    return plan.gpus > 0 and node < plan.nodes - plan.bare
+
+
 def node_line(plan, node, port):
     if plan.namespaces:
         where = "NodeHostname=n%d NodeAddr=%s Port=%d" % (node, address(node), port)
     else:
         where = "NodeHostname=%s NodeAddr=127.0.0.1 Port=%d" % (socket.gethostname(), port)
-    gres = " Gres=gpu:%s:%d" % (plan.gpu_type, plan.gpus) if plan.gpus else ""
+    gres = " Gres=gpu:%s:%d" % (plan.gpu_type, plan.gpus) if has_gpus(plan, node) else ""
     return "NodeName=n%d %s CPUs=%d RealMemory=%d%s\n" % (node, where, plan.cpus, 500 * plan.cpus,
                                                           gres)
 
@@ -152,7 +156,7 @@ def topology_conf(plan, leaf=2):
 def make_gpus(plan):
     """Their device files, and what gres.conf says of them."""
     lines = []
-    for node in range(plan.nodes if plan.gpus else 0):
+    for node in (n for n in range(plan.nodes) if has_gpus(plan, n)):
         for gpu in range(plan.gpus):
             number = os.makedev(GPU_MAJOR, node * plan.gpus + gpu)
             os.mknod("%s/gpus/n%d-gpu%d" % (plan.folder, node, gpu), 0o20666, number)
@@ -182,6 +186,8 @@ def write_all(plan):
     write(etc + "cgroup.conf", "CgroupPlugin=%s\n" % cgroup_plugin())
     write(etc + "plugstack.conf", plan.plugstack)
     write(etc + "hosts", hosts(plan))
+    for name, text in plan.files.items():
+        write(etc + name, text)
     dbd = DBD.format(auth="auth/" + plan.auth, hub=hub(plan), dbd_port=ports[1], folder=plan.folder)
     if plan.auth == "munge":
         dbd += "AuthInfo=socket=%s/munge/socket\n" % plan.folder
