@@ -5,16 +5,18 @@
 enum { SUBS_MAX = 8 };
 
 extern const struct cmd cmd_up, cmd_demo, cmd_top, cmd_machine, cmd_agent, cmd_bench, cmd_alerts,
-    cmd_xid, cmd_run, cmd_optimize, cmd_runs, cmd_profile, cmd_why, cmd_report, cmd_plan, cmd_sim,
-    cmd_cost, cmd_control, cmd_submit, cmd_jobs, cmd_cancel, cmd_hold, cmd_release, cmd_priority,
-    cmd_queue, cmd_mcp, cmd_help_command, cmd_man, cmd_completion, cmd_version;
+    cmd_xid, cmd_health, cmd_run, cmd_optimize, cmd_runs, cmd_profile, cmd_why, cmd_report,
+    cmd_plan, cmd_sim, cmd_cost, cmd_control, cmd_submit, cmd_jobs, cmd_cancel, cmd_hold,
+    cmd_release, cmd_priority, cmd_queue, cmd_mcp, cmd_help_command, cmd_man, cmd_completion,
+    cmd_version;
 
 static const struct cmd *const cmds[] = {
-    &cmd_up,     &cmd_demo,   &cmd_top,          &cmd_machine,  &cmd_bench,      &cmd_agent,
-    &cmd_alerts, &cmd_xid,    &cmd_run,          &cmd_optimize, &cmd_runs,       &cmd_profile,
-    &cmd_why,    &cmd_report, &cmd_plan,         &cmd_sim,      &cmd_cost,       &cmd_control,
-    &cmd_submit, &cmd_jobs,   &cmd_cancel,       &cmd_hold,     &cmd_release,    &cmd_priority,
-    &cmd_queue,  &cmd_mcp,    &cmd_help_command, &cmd_man,      &cmd_completion, &cmd_version,
+    &cmd_up,       &cmd_demo,   &cmd_top,    &cmd_machine,      &cmd_bench,    &cmd_agent,
+    &cmd_alerts,   &cmd_xid,    &cmd_health, &cmd_run,          &cmd_optimize, &cmd_runs,
+    &cmd_profile,  &cmd_why,    &cmd_report, &cmd_plan,         &cmd_sim,      &cmd_cost,
+    &cmd_control,  &cmd_submit, &cmd_jobs,   &cmd_cancel,       &cmd_hold,     &cmd_release,
+    &cmd_priority, &cmd_queue,  &cmd_mcp,    &cmd_help_command, &cmd_man,      &cmd_completion,
+    &cmd_version,
 };
 
 const struct cmd *cmd_at(size_t i)

@@ -143,7 +143,8 @@ static struct live_extra extra_of(const struct feed *f, struct live_alert shown[
                                         .action = firing[i].action,
                                         .since_ms = firing[i].since_ns / NS_PER_MS,
                                         .drain = firing[i].rule->drain &&
-                                                 firing[i].severity == SEVERITY_CRITICAL };
+                                                 firing[i].severity == SEVERITY_CRITICAL,
+                                        .code = firing[i].code };
     return extra;
 }
 

@@ -23,6 +23,7 @@ LINES = [
     ("machine", "brim.audit.v1", ["--audit", "--from", MACHINES / "dgx-a100"]),
     ("alerts", "brim.rules.v1", []),
     ("xid", "brim.faults.v1", ["79"]),
+    ("health", "brim.health.v1", ["--port=1"]),
     ("agent", "brim.sample.v1", ["--once"]),
     ("top", "brim.live.v1", ["--interval=200ms"]),
     ("bench", "brim.bench.v1", ["compute", "--seconds=10ms"]),

@@ -37,6 +37,7 @@ share/brim/prometheus/scrape.yml
 share/brim/slurm/brim_hooks.lua
 share/brim/slurm/cli_filter.lua
 share/brim/slurm/job_submit.lua
+share/brim/slurm/prolog.sh
 share/man/man1/brim.1
 """.split()
 EXTENSION = "marks/brim_mark.abi3.so"

@@ -160,6 +160,7 @@ struct live_alert {
     const char *action; /* NULL */
     int64_t since_ms;   /* since 1970 */
     bool drain;         /* jobs are not to start on the node */
+    int code;           /* of an XID and its like; -1: none */
 };
 
 /* What is printed with the view and does not come from ticks. */

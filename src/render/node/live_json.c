@@ -1,5 +1,6 @@
 #include "render/node/live_json.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -270,6 +271,7 @@ static void add_alerts(struct json *j, const struct live_extra *x)
         add_text(j, "thing", a->thing);
         json_string(j, "text", a->text);
         add_text(j, "action", a->action);
+        json_round(j, "code", a->code < 0 ? (double)NAN : a->code, 0);
         json_int(j, "since_ms", a->since_ms);
         json_end(j);
     }

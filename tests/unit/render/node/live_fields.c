@@ -140,9 +140,9 @@ static const struct live_run runs[] = {
 int main(int argc, char **argv)
 {
     static const struct live_alert alerts[] = {
-        { "disk-full", "critical", "/", "it is full", "make room", 5 },
-        { "hot", "warning", NULL, "it is hot", NULL, 61 },
-        { "other", "note", "", "something", "", 3600000 },
+        { "disk-full", "critical", "/", "it is full", "make room", 5, -1 },
+        { "hot", "warning", NULL, "it is hot", NULL, 61, 79 },
+        { "other", "note", "", "something", "", 3600000, -1 },
     };
     static struct event events[] = { { .wall_ns = 3000000, .kind = "xid", .code = 79 },
                                      { .wall_ns = 4000000, .kind = "oom", .code = -1 } };

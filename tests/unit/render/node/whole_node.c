@@ -128,8 +128,8 @@ static void add_exporters(struct str *out)
 static void add_live(const struct tick *before, const struct tick *now, struct str *out)
 {
     static const struct live_alert alerts[] = {
-        { "disk-full", "critical", "/", "it is full", "make room", 5 },
-        { "gpu-hot", "warning", "0", "it is hot", NULL, 61 },
+        { "disk-full", "critical", "/", "it is full", "make room", 5, -1 },
+        { "gpu-hot", "warning", "0", "it is hot", NULL, 61, -1 },
     };
     static struct event events[] = { { .wall_ns = 3000000, .kind = "xid", .code = 79 },
                                      { .wall_ns = 4000000, .kind = "oom" } };
