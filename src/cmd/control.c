@@ -17,6 +17,8 @@
 #include "cmd/control/show.h"
 #include "cmd/control/source.h"
 #include "control/db.h"
+#include "control/used.h"
+#include "control/used_file.h"
 #include "slurm/slurm.h"
 
 enum { POLICY_MAX = 64 << 10, OUTPUT_MAX = 64 << 20, OPERANDS = 1000 };
@@ -112,13 +114,30 @@ struct session {
     struct cycle_config config;
     struct page *page; /* NULL: nobody wants one */
     struct page_config page_config;
+    struct used *used; /* with run; NULL */
 };
 
 /* ---- the cluster ---- */
 
+/* Write down what the jobs that have ended used: without it control goes on. */
+static void tell_used(struct session *s, const struct site *site)
+{
+    CLEANUP(str_done) struct str lines = STR_INIT(OUTPUT_MAX);
+    struct err e = { "" };
+
+    used_end(s->used, site, &lines);
+    if (used_file_add(s->folder, &lines, &e) < 0)
+        log_warning("%s", e.text);
+}
+
 static int read_site(void *ctx, struct site *ret, struct err *e)
 {
-    return slurm_read(((struct session *)ctx)->slurm, ret, e);
+    struct session *s = ctx;
+    int rc = slurm_read(s->slurm, ret, e);
+
+    if (rc > 0 && s->used)
+        tell_used(s, ret);
+    return rc;
 }
 
 /* One that was stopped for long may find that another one leads. */
@@ -136,7 +155,10 @@ static int ask(void *ctx, const struct site *site, const bool *which, const stru
 {
     struct session *s = ctx;
     int rc = source_ask(&s->source, site, which, of, e);
+    const struct control_answers answers = { of, clock_wall_ns(s->app->clock) / NS_PER_MS };
 
+    if (rc == 0 && s->used && used_see(s->used, site, &answers) < 0)
+        log_warning("out of memory: what jobs used is not seen this time");
     return rc == 0 ? page_asked(s->page, of, site->n_nodes, e) : rc;
 }
 
@@ -183,6 +205,7 @@ static int open_session(struct session *s, struct err *e)
 static void close_session(struct session *s)
 {
     page_close(s->page);
+    used_close(s->used);
     cycle_close(s->control);
     slurm_close(s->slurm);
     control_book_close(s->book);
@@ -329,6 +352,8 @@ static int run_once(struct session *s, struct err *e)
 static int run_on(struct session *s, struct err *e)
 {
     log_set_level(s->o->log);
+    if (used_open(&s->used) < 0)
+        return err_nomem(e);
     return with_session(s, go_on, e);
 }
 

@@ -13,6 +13,13 @@ const struct node_report *control_report(const struct control_answers *answers, 
     return &a->report;
 }
 
+double control_device_busy(const struct control_answers *answers, uint32_t node, unsigned device)
+{
+    const struct node_report *r = control_report(answers, node);
+
+    return r && device < r->n_busy ? r->busy[device] : (double)NAN;
+}
+
 /* The sum over the devices of a part; NaN, and *gap: the first of which nobody tells. */
 static double sum_of(const struct node_report *r, const struct site_part *p, int *gap)
 {

@@ -21,6 +21,9 @@ const struct node_report *control_report(const struct control_answers *answers, 
 int control_busy(const struct site *site, const struct site_job *j,
                  const struct control_answers *answers);
 
+/* The same of one of a node's devices, 0 to 1; NaN: nobody tells. */
+double control_device_busy(const struct control_answers *answers, uint32_t node, unsigned device);
+
 /* "no agent answers for node n1", "nothing is known of GPU 3 of node n1": why the above is -1; ""
  * where it is not. */
 void control_blind(const struct site *site, const struct site_job *j,

@@ -130,6 +130,25 @@ def test_stops_when_an_operator_says_so(site):
     site.end_jobs()
 
 
+def test_writes_down_what_jobs_used(site):
+    """What plugins/slurm/brim_hooks.lua reads. Of a job that was seen too little nothing is told:
+    the jobs live longer each time."""
+    path = site.folder / "u" / "used.tsv"
+    control, lives_s = site.control("observe", "u"), 2.0
+    want = {"root\tlazy\t8\t0\n", "root\tbusy\t8\t8\n"}
+    lines = set()
+    while not want <= lines:
+        for node, name in (("n0", "lazy"), ("n1", "busy")):
+            words = ("--gpus-per-node=%d" % GPUS, "-w", node, "-J", name)
+            site.slurm.wait_job(site.slurm.submit("sleep 3600\n", *words), "RUNNING")
+        time.sleep(lives_s)
+        site.end_jobs()
+        lives_s *= 1.5
+        lines = set(path.read_text().splitlines(keepends=True)) if path.exists() else set()
+        assert lines <= want, lines
+    site.stop(control)
+
+
 def test_another_one_waits_for_the_book(site):
     control = site.control("act", "t")
     cluster.wait_for(lambda: (site.folder / "t" / "control.db").exists(), "a book")
