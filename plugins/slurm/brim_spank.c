@@ -11,6 +11,7 @@
  *
  * Every function returns 0 on a node, whatever happens: the job runs, at worst without brim. */
 #include <dlfcn.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "near.h"
 #include "spank_abi.h"
 #include "task_words.h"
 #include "values.h"
@@ -38,7 +40,7 @@ SPANK_EXPORT int slurm_spank_task_init(spank_t sp, int ac, char **av);
 
 static int check(int which, const char *value, int remote);
 
-enum { BRIM, ELASTIC, SIGNAL, OPTIONS };
+enum { BRIM, ELASTIC, SIGNAL, BIND, OPTIONS };
 
 /* Slurm keeps their addresses, and wants to be able to write. */
 static char texts[OPTIONS][3][96] = {
@@ -47,11 +49,13 @@ static char texts[OPTIONS][3][96] = {
     { "brim-elastic", "MIN-MAX", "the job goes on with MIN to MAX nodes (BRIM_ELASTIC)" },
     { "brim-checkpoint-signal", "SIG[@SECONDS]",
       "what makes the job save, and how long that takes (BRIM_CHECKPOINT_SIGNAL)" },
+    { "brim-bind", "", "bind each task to those of its CPUs that are beside its GPUs" },
 };
 static struct spank_option options[OPTIONS] = {
     { texts[BRIM][0], texts[BRIM][1], texts[BRIM][2], SPANK_VALUE_POSSIBLE, BRIM, check },
     { texts[ELASTIC][0], texts[ELASTIC][1], texts[ELASTIC][2], SPANK_VALUE_NEEDED, ELASTIC, check },
     { texts[SIGNAL][0], texts[SIGNAL][1], texts[SIGNAL][2], SPANK_VALUE_NEEDED, SIGNAL, check },
+    { texts[BIND][0], NULL, texts[BIND][2], SPANK_VALUE_NONE, BIND, check },
 };
 
 static const struct {
@@ -71,7 +75,7 @@ static bool is_none(const char *value)
 
 static bool is_good(int which, const char *value)
 {
-    if (which == BRIM && is_none(value))
+    if (which == BIND || (which == BRIM && is_none(value)))
         return true;
     return value && kinds[which].good(value);
 }
@@ -97,12 +101,20 @@ static bool asked(spank_t sp, int which, const char **value)
     return true;
 }
 
+/* A value from plugstack.conf, "brim=/usr/bin/brim". */
+static const char *setting(int ac, char **av, const char *name, const char *otherwise)
+{
+    size_t len = strlen(name);
+
+    for (int i = 0; i < ac; i++)
+        if (strncmp(av[i], name, len) == 0 && av[i][len] == '=')
+            return av[i] + len + 1;
+    return otherwise;
+}
+
 static const char *program(int ac, char **av)
 {
-    for (int i = 0; i < ac; i++)
-        if (strncmp(av[i], "brim=", 5) == 0)
-            return av[i] + 5;
-    return DEFAULT_BRIM;
+    return setting(ac, av, "brim", DEFAULT_BRIM);
 }
 
 static bool is_program(const char *path)
@@ -174,6 +186,41 @@ static const char *wrap(spank_t sp, const char *brim, const char *profile)
     return NULL;
 }
 
+static unsigned cpus_of_a_task(spank_t sp)
+{
+    char text[16] = "";
+    long n = 1;
+
+    if (spank_getenv(sp, "SLURM_CPUS_PER_TASK", text, sizeof(text)) == 0)
+        n = strtol(text, NULL, 10);
+    return n > 0 && n < CPU_SETSIZE ? (unsigned)n : 1;
+}
+
+/* Bind this process, which is about to be the task, to those of its CPUs that are beside its GPUs.
+ * It never gets a CPU that Slurm has not given to it. NULL, or why it is let alone. */
+static const char *bind_near(spank_t sp, const char *root)
+{
+    char visible[256] = "", granted[256] = "";
+    uint32_t tasks = 1;
+    uint64_t gpus;
+    cpu_set_t may, near, chosen;
+    const char *why;
+
+    (void)spank_getenv(sp, "CUDA_VISIBLE_DEVICES", visible, sizeof(visible));
+    (void)spank_getenv(sp, "SLURM_STEP_GPUS", granted, sizeof(granted));
+    (void)spank_get_item(sp, S_JOB_TASKS_HERE, &tasks);
+    why = near_gpus(visible, granted, &gpus);
+    if (!why)
+        why = near_cpus(root, gpus, &near);
+    if (!why && sched_getaffinity(0, sizeof(may), &may) < 0)
+        why = "nobody tells its CPUs";
+    if (!why)
+        why = near_choose(&may, &near, tasks, cpus_of_a_task(sp), &chosen);
+    if (!why && sched_setaffinity(0, sizeof(chosen), &chosen) < 0)
+        why = "the kernel refuses it";
+    return why;
+}
+
 int slurm_spank_init(spank_t sp, int ac, char **av)
 {
     (void)ac, (void)av;
@@ -193,6 +240,11 @@ int slurm_spank_task_init(spank_t sp, int ac, char **av)
         (void)spank_setenv(sp, "BRIM_CHECKPOINT_SIGNAL", value, 1);
     if (spank_get_item(sp, S_JOB_STEPID, &step) != 0 || step >= SPANK_STEP_SPECIAL)
         return 0;
+    if (asked(sp, BIND, &value))
+        why = bind_near(sp, setting(ac, av, "root", ""));
+    if (why && *why && is_first(sp))
+        slurm_spank_log("brim: --brim-bind: %s; the tasks run where Slurm has put them", why);
+    why = NULL;
     if (asked(sp, BRIM, &value))
         why = wrap(sp, program(ac, av), value);
     if (why && is_first(sp))

@@ -13,6 +13,7 @@ typedef struct spank_handle *spank_t;
 /* Numbers of spank_get_item(), each with what it stores. */
 enum {
     S_JOB_STEPID = 3,      /* uint32_t */
+    S_JOB_TASKS_HERE = 6,  /* uint32_t: of the step, on this node */
     S_JOB_ARGV = 9,        /* int, char **: of the task, not to be freed */
     S_TASK_GLOBAL_ID = 12, /* uint32_t */
 };
@@ -22,7 +23,7 @@ enum {
 #define SPANK_STEP_SPECIAL 0xfffffff0u
 
 /* How an option takes its value, as for getopt_long(). */
-enum { SPANK_VALUE_NEEDED = 1, SPANK_VALUE_POSSIBLE = 2 };
+enum { SPANK_VALUE_NONE = 0, SPANK_VALUE_NEEDED = 1, SPANK_VALUE_POSSIBLE = 2 };
 
 struct spank_option {
     char *name;
@@ -37,6 +38,7 @@ struct spank_option {
 int spank_option_register(spank_t sp, struct spank_option *o);
 int spank_option_getopt(spank_t sp, struct spank_option *o, char **value);
 int spank_get_item(spank_t sp, int item, ...);
+int spank_getenv(spank_t sp, const char *name, char *buf, int len);
 int spank_setenv(spank_t sp, const char *name, const char *value, int overwrite);
 /* Since 23.11. */
 int spank_prepend_task_argv(spank_t sp, int argc, const char *argv[]) SPANK_OPTIONAL;

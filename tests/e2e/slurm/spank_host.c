@@ -63,6 +63,14 @@ SPANK_EXPORT int spank_get_item(spank_t sp, int item, ...)
     return rc;
 }
 
+/* Of variables the host has those that are options of its own. */
+SPANK_EXPORT int spank_getenv(spank_t sp, const char *name, char *buf, int len)
+{
+    const char *value = sp->none ? NULL : given(sp, name);
+
+    return value && snprintf(buf, (size_t)len, "%s", value) < len ? 0 : FAILED;
+}
+
 SPANK_EXPORT int spank_setenv(spank_t sp, const char *name, const char *value, int overwrite)
 {
     if (sp->none || !overwrite)

@@ -160,6 +160,61 @@ def test_a_brim_that_is_too_old_to_optimize(plugged, tmp_path):
     assert why.count("brim: optimize: no word of the brim on n1; its tasks run without it\n") == 1
 
 
+@pytest.fixture
+def beside(slurm_with_gpus, tmp_path):
+    """run(options): the CPUs of each task on a node whose two GPUs are beside one CPU each, and
+    what srun says."""
+    for gpu in range(2):
+        address = "0000:0%d:00.0" % (gpu + 1)
+        driver = tmp_path / "proc" / "driver" / "nvidia" / "gpus" / address
+        device = tmp_path / "sys" / "bus" / "pci" / "devices" / address
+        driver.mkdir(parents=True)
+        device.mkdir(parents=True)
+        (driver / "information").write_text("Model: x\nDevice Minor: \t %d\n" % gpu)
+        (device / "local_cpulist").write_text("%d\n" % sorted(os.sched_getaffinity(0))[gpu])
+    one = slurm_with_gpus
+    conf = one.folder / "etc" / "plugstack.conf"
+    conf.write_text("optional %s brim=%s root=%s\n" % (PLUGIN, BRIM, tmp_path))
+
+    def run(*options):
+        words = ("sh", "-c", "echo $SLURM_PROCID; grep Cpus_allowed_list /proc/self/status")
+        status, said, why = one.run("srun", "-l", *options, *words, check=False)
+        assert status == 0, why
+        return dict(re.findall(r"^(\d+): Cpus_allowed_list:\s(\S+)$", said, re.M)), why
+
+    yield run
+    conf.write_text("")
+
+
+@pytest.fixture(scope="module")
+def slurm_with_gpus(slurm):
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("there is one CPU only: no task can be bound to others")
+    one = slurm(nodes=1, gpus=2)
+    if not one.run("srun", "--version")[1].split()[-1].startswith("22.05."):
+        pytest.skip("no slurmctld of 22.05, which this plugin is for")
+    return one
+
+
+def test_binds_each_task_to_the_cpus_beside_its_gpu(beside):
+    first, second = map(str, sorted(os.sched_getaffinity(0))[:2])
+    assert beside("-n1", "--gpus=1", "--brim-bind")[0] == {"0": first}
+    each = beside("-n2", "--gpus-per-task=1", "--brim-bind")[0]
+    if len(os.sched_getaffinity(0)) == 2:  # on more, a task has too few beside its GPU
+        assert each == {"0": first, "1": second}
+
+
+def test_binds_nothing_that_did_not_ask_or_cannot_be_bound(beside):
+    free = beside("-n1", "--gpus=1")
+    assert free[1].count("brim") == 0
+    for options, why in (
+        (("--gpus=1", "-c2"), "too few of its CPUs are beside its GPUs"),
+        ((), "it has no GPUs"),
+    ):
+        cpus, said = beside("-n1", "--brim-bind", *options)
+        assert cpus == free[0] and said.count("brim: --brim-bind: %s; the tasks run" % why) == 1
+
+
 def test_several_programs_run_as_they_are(plugged):
     """Of --multi-prog the array of words is not lent in 22.05."""
     one = plugged()

@@ -53,4 +53,13 @@ def test_the_first_task_says_what_is_missing(call):
 
 
 def test_it_does_nothing_where_slurm_does_nothing(call):
-    assert call("brim=resnet", "brim-elastic=2-4", "none=") == []
+    assert call("brim=resnet", "brim-elastic=2-4", "brim-bind=", "none=") == []
+
+
+def test_a_task_that_cannot_be_bound_is_let_alone(call):
+    """Once, in words."""
+    words = "brim: --brim-bind: %s; the tasks run where Slurm has put them"
+    assert call("brim-bind=") == [words % "it has no GPUs"]
+    strange = ("brim-bind=", "CUDA_VISIBLE_DEVICES=GPU-1", "SLURM_STEP_GPUS=0")
+    assert call(*strange) == [words % "Slurm does not tell the numbers of its GPUs"]
+    assert call(*strange, "rank=1") == []
