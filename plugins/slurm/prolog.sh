@@ -5,9 +5,12 @@
 BRIM=/usr/bin/brim
 # What 'brim health' needs to find the agent: --address=ADDRESS, --port=PORT, --token=FILE.
 AGENT=
+STARTS=/run/brim-slurm
 
 PATH=/usr/bin:/bin:/usr/sbin:/sbin
 [ -n "$SLURM_JOB_GPUS" ] || exit 0
+# For epilog.sh: when the job began here. By a program: of ':' a redirection that fails ends sh.
+{ mkdir -p "$STARTS" && touch "$STARTS/$SLURM_JOB_ID"; } >/dev/null 2>&1
 # shellcheck disable=SC2086
 why=$(timeout -k 1 1 "$BRIM" health --gpus="$SLURM_JOB_GPUS" $AGENT 2>/dev/null)
 [ $? -eq 1 ] || exit 0

@@ -1,5 +1,7 @@
 /* brim health: whether a job would fail on GPUs of this machine, for who is about to start one. */
 #include <errno.h>
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "ask/near.h"
@@ -9,13 +11,14 @@
 #include "cmd/common/nodes_option.h"
 #include "model/nodes/node_fit.h"
 #include "model/nodes/node_list.h"
+#include "model/nodes/node_series.h"
 
-enum { OUTPUT_MAX = 64 << 10, TOKEN_MAX = 4096 };
+enum { OUTPUT_MAX = 64 << 10, TOKEN_MAX = 4096, STEPS = 1000 };
 
 struct health_opts {
     const char *gpus, *address, *token, *json;
     uint64_t port;
-    int64_t patience_ns;
+    int64_t patience_ns, last_ns;
 };
 
 static const struct opt opts[] = {
@@ -29,6 +32,9 @@ static const struct opt opts[] = {
       "the token that it asks for" },
     { OPT_DURATION, 0, "patience", offsetof(struct health_opts, patience_ns), "TIME",
       "how long it may take to answer (500ms)", .least = OPT_MS, .most = OPT_MIN },
+    { OPT_DURATION, 'l', "last", offsetof(struct health_opts, last_ns), "TIME",
+      "how busy they were in that time, by what the agent has stored", .least = OPT_S,
+      .most = 525600 * OPT_MIN },
     CMD_JSON(offsetof(struct health_opts, json)),
     { .kind = OPT_END },
 };
@@ -74,25 +80,84 @@ static int read_gpus(const char *text, uint64_t *ret, struct err *e)
     return 0;
 }
 
-/* 1: a job would fail on *bad; 0: of no GPU is that known; a negative errno: nobody can tell. */
-static int look(const struct app *app, const struct health_opts *o, uint64_t gpus,
-                struct node_unfit *bad, struct err *e)
+static int fetch(const struct app *app, const struct health_opts *o, const char *path,
+                 struct str *text, struct err *e)
 {
-    CLEANUP(str_done) struct str token = STR_INIT(TOKEN_MAX), text = STR_INIT(NODE_FIT_TEXT_MAX);
+    CLEANUP(str_done) struct str token = STR_INIT(TOKEN_MAX);
     int rc = o->token ? nodes_option_token(o->token, &token, e) : 0;
     const struct near_config config = { .address = o->address,
                                         .port = (unsigned)o->port,
                                         .token = o->token ? str_text(&token) : NULL,
-                                        .path = "/api/v1/live.json",
+                                        .path = path,
                                         .patience_ns = o->patience_ns,
                                         .clock = app->clock };
 
-    if (rc == 0)
-        rc = near_ask(&text, &config, e);
+    return rc == 0 ? near_ask(text, &config, e) : rc;
+}
+
+/* 1: a job would fail on *bad; 0: of no GPU is that known; a negative errno: nobody can tell. */
+static int look(const struct app *app, const struct health_opts *o, uint64_t gpus,
+                struct node_unfit *bad, struct err *e)
+{
+    CLEANUP(str_done) struct str text = STR_INIT(NODE_FIT_TEXT_MAX);
+    int rc = fetch(app, o, "/api/v1/live.json", &text, e);
+
+    return rc == 0 ? node_fit_read(bad, str_text(&text), text.len, gpus,
+                                   clock_wall_ns(app->clock) / NS_PER_MS, e)
+                   : rc;
+}
+
+/* How busy a GPU was; NaN. */
+static double busy_of(const struct app *app, const struct health_opts *o, const char *name)
+{
+    CLEANUP(str_done) struct str text = STR_INIT(NODE_FIT_TEXT_MAX);
+    long long seconds = o->last_ns / NS_PER_S;
+    char path[256];
+
+    snprintf(path, sizeof(path),
+             "/api/v1/series?set=gpu&thing=%s&signal=busy_ratio&seconds=%lld&step=%lld", name,
+             seconds, seconds / STEPS + 1);
+    return fetch(app, o, path, &text, NULL) == 0 ? node_series_mean(str_text(&text), text.len)
+                                                 : (double)NAN;
+}
+
+static int add_busy(const struct app *app, const struct health_opts *o, uint64_t gpus,
+                    struct str *out, struct err *e)
+{
+    CLEANUP(str_done) struct str live = STR_INIT(NODE_FIT_TEXT_MAX);
+    char name[NODE_SERIES_NAME];
+    struct json j = { .out = out };
+    int rc = fetch(app, o, "/api/v1/live.json", &live, e);
+
     if (rc < 0)
         return rc;
-    return node_fit_read(bad, str_text(&text), text.len, gpus,
-                         clock_wall_ns(app->clock) / NS_PER_MS, e);
+    if (o->json) {
+        json_object(&j, NULL);
+        json_string(&j, "schema", "brim.busy.v1");
+        json_array(&j, "gpus");
+    }
+    for (unsigned i = 0; i < NODE_FIT_GPUS; i++) {
+        double busy;
+
+        if (!(gpus >> i & 1) || node_gpu_name(name, str_text(&live), live.len, i) < 0)
+            continue;
+        busy = busy_of(app, o, name);
+        if (o->json) {
+            json_object(&j, NULL);
+            json_int(&j, "gpu", i);
+            json_round(&j, "busy", busy, 4);
+            json_end(&j);
+        } else if (isnan(busy)) {
+            str_addf(out, "GPU %u: not known\n", i);
+        } else {
+            str_addf(out, "GPU %u: busy %.1f %% of the time\n", i, 100 * busy);
+        }
+    }
+    if (o->json) {
+        json_end(&j);
+        json_end(&j);
+    }
+    return 0;
 }
 
 static void add_json(int found, const struct node_unfit *bad, const char *unknown, struct str *out)
@@ -122,6 +187,10 @@ static int run(const struct app *app, const void *values, char **operands, struc
     (void)operands;
     if (rc < 0)
         return rc;
+    if (o->last_ns) {
+        rc = add_busy(app, o, gpus, &out, e);
+        return rc == 0 ? cmd_print(&out, o->json, e) : rc;
+    }
     found = look(app, o, gpus, &bad, &unknown);
     if (o->json)
         add_json(found, &bad, unknown.text, &out);
@@ -138,14 +207,16 @@ static int run(const struct app *app, const void *values, char **operands, struc
 const struct cmd cmd_health = {
     .name = "health",
     .args = "",
-    .summary = "whether a job would fail on GPUs of this machine, by its agent",
+    .summary = "whether a job would fail on GPUs here, and how busy they were",
     .about =
         "Ask the agent of this machine for what makes any job fail on a GPU: the driver does not\n"
         "reach it, or asks for its reset; its memory is damaged and not replaced yet; it told a\n"
         "fault that only a reset ends (XID 46, 62, 79, 95, 119, 120, 140, 143, 158, 167). The "
         "exit\n"
         "status is 1 for such a GPU, and 0 when there is none or when nobody can tell: a job is\n"
-        "not kept away by doubt. Slurm's Prolog asks this: see docs/slurm/hooks.md.",
+        "not kept away by doubt. --last says how busy they were instead. Slurm's Prolog and "
+        "Epilog\n"
+        "ask these: see docs/slurm/hooks.md.",
     .opts = opts,
     .defaults = &defaults,
     .size = sizeof(struct health_opts),

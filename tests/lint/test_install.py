@@ -36,6 +36,7 @@ share/brim/prometheus/brim.rules.yml
 share/brim/prometheus/scrape.yml
 share/brim/slurm/brim_hooks.lua
 share/brim/slurm/cli_filter.lua
+share/brim/slurm/epilog.sh
 share/brim/slurm/job_submit.lua
 share/brim/slurm/prolog.sh
 share/man/man1/brim.1

@@ -1,5 +1,5 @@
-"""brim's Prolog on a real Slurm: a node whose GPU is lost is drained before the job starts there,
-and whatever else is wrong, the job starts."""
+"""brim's Prolog and Epilog on a real Slurm: a node whose GPU is lost is drained before the job
+starts there, and whatever else is wrong, the job starts; what it used is written down."""
 
 import os
 import pathlib
@@ -12,7 +12,7 @@ import cluster
 import pytest
 
 BRIM = os.environ.get("BRIM", "")
-PROLOG = pathlib.Path(__file__).resolve().parents[3] / "plugins" / "slurm" / "prolog.sh"
+HOOKS = pathlib.Path(__file__).resolve().parents[3] / "plugins" / "slurm"
 GPUS = 4
 ALL_WELL = "[fake]\ncount = %d\n[gpu *]\nbusy_ratio = 0.5\n" % GPUS
 # What any user could let run on a port that no agent has.
@@ -43,23 +43,36 @@ class Node:
 
     def __init__(self, slurm, folder):
         self.folder, self.port, self.agent = folder, free_port(), None
-        self.prolog = folder / "prolog.sh"
-        self.prolog.write_text("#!/bin/sh\nexit 0\n")
-        self.prolog.chmod(0o755)
-        self.slurm = slurm(nodes=1, gpus=GPUS, extra="Prolog=%s\nSchedulerParameters=%s\n" % (
-            self.prolog, "nohold_on_prolog_fail,sched_interval=2,bf_interval=2,bf_continue"))
+        self.prolog, self.epilog = folder / "prolog.sh", folder / "epilog.sh"
+        self.jobs = folder / "made" / "jobs.tsv"
+        for script in (self.prolog, self.epilog):
+            script.write_text("#!/bin/sh\nexit 0\n")
+            script.chmod(0o755)
+        more = "nohold_on_prolog_fail,sched_interval=2,bf_interval=2,bf_continue"
+        self.slurm = slurm(
+            nodes=1, gpus=GPUS, extra="Prolog=%s\nEpilog=%s\nSchedulerParameters=%s\n" % (
+                self.prolog, self.epilog, more))
 
-    def write_prolog(self, brim=BRIM):
-        text = PROLOG.read_text()
-        assert text.count("\nBRIM=/usr/bin/brim\n") == text.count("\nAGENT=\n") == 1
-        text = text.replace("\nBRIM=/usr/bin/brim\n", "\nBRIM=%s\n" % brim)
-        self.prolog.write_text(text.replace("\nAGENT=\n", "\nAGENT=--port=%d\n" % self.port))
+    def write_scripts(self, brim=BRIM):
+        changes = {
+            "\nBRIM=/usr/bin/brim\n": "\nBRIM=%s\n" % brim,
+            "\nAGENT=\n": "\nAGENT=--port=%d\n" % self.port,
+            "\nSTARTS=/run/brim-slurm\n": "\nSTARTS=%s/starts\n" % self.folder,
+            "\nJOBS=/var/lib/brim/slurm/jobs.tsv\n": "\nJOBS=%s\n" % self.jobs,
+        }
+        for script in (self.prolog, self.epilog):
+            text = (HOOKS / script.name).read_text()
+            for before, after in changes.items():
+                assert text.count(before) == ("JOBS" not in before or script == self.epilog)
+                text = text.replace(before, after)
+            script.write_text(text)
 
     def serve(self, script):
         """Start an agent that says so of the GPUs, and wait until it has a sample."""
         path = self.folder / "gpus.ini"
         path.write_text(script)
-        words = ("agent", "--listen", "127.0.0.1:%d" % self.port, "--store", "none", "--fake")
+        words = ("agent", "--listen", "127.0.0.1:%d" % self.port, "--interval", "200ms", "--store",
+                 str(self.folder / "store.db"), "--fake")
         with open(self.folder / "agent.log", "wb") as log:
             self.agent = subprocess.Popen([BRIM, *words, str(path)], stderr=log)
         cluster.wait_for(self.answers, "the agent's sample")
@@ -103,7 +116,7 @@ def module_node(slurm, tmp_path_factory):
 
 @pytest.fixture
 def node(module_node):
-    module_node.write_prolog()
+    module_node.write_scripts()
     yield module_node
     module_node.silence()
     one = module_node.slurm
@@ -174,6 +187,13 @@ def test_a_user_who_plays_agent_is_not_believed(node):
     assert node.starts("--gpus=2")[0]
 
 
+@pytest.mark.parametrize("place", ["/proc", "/proc/nowhere", "/dev/null"])
+def test_a_start_that_cannot_be_written_is_no_finding(node, place):
+    text = node.prolog.read_text()
+    node.prolog.write_text(text.replace("STARTS=%s/starts" % node.folder, "STARTS=" + place))
+    assert node.starts("--gpus=1")[0]
+
+
 @pytest.mark.parametrize("program", [
     "/nonexistent", "/bin/false", "/bin/true", "exit 1", "echo GPU 1: made up; exit 2",
     "echo something else; exit 1", "kill -9 $$", "exec sleep 3600",
@@ -184,7 +204,7 @@ def test_a_brim_that_is_broken_is_no_finding(node, program):
         path.write_text("#!/bin/sh\n" + program + "\n")
         path.chmod(0o755)
         program = str(path)
-    node.write_prolog(program)
+    node.write_scripts(program)
     assert node.starts("--gpus=1")[0]
 
 
@@ -196,3 +216,39 @@ def test_the_node_is_drained_without_scontrol(node):
     node.prolog.write_text(text.replace("5 scontrol", "5 /nonexistent/scontrol"))
     assert not node.starts("--gpus=2")[0]
     assert "Reason=Prolog error" in node.state()
+
+
+def ends(node, job):
+    """End it, and wait until its Epilog is over: the node is idle then."""
+    node.slurm.run("scancel", str(job))
+    cluster.wait_for(lambda: node.slurm.nodes() == ["idle"], "an idle node")
+
+
+def test_the_epilog_says_how_busy_its_gpus_were(node):
+    node.serve(ALL_WELL + "[gpu 1]\nbusy_ratio = 0\n")
+    started, job = node.starts("--gpus=2")
+    assert started
+    # Of so short a job one sample is enough: it is there when the agent has stored one.
+    cluster.wait_for(lambda: "busy 50.0 %" in health(node, "--last=1s")[1], "a stored sample")
+    ends(node, job)
+    line = node.jobs.read_text().splitlines()[-1].split("\t")
+    assert line[1:4] == [str(job), "root", "n0"] and line[5:] == ["0,1", "0=50.0,1=0.0"]
+    assert not (node.folder / "starts" / str(job)).exists()
+    before = node.jobs.read_text()
+    ends(node, node.starts()[1])
+    assert node.jobs.read_text() == before  # a job without GPUs has no line
+
+
+def test_the_epilog_without_an_agent(node):
+    job = node.starts("--gpus=1")[1]
+    ends(node, job)
+    assert node.jobs.read_text().splitlines()[-1].split("\t")[5:] == ["0", "?"]
+
+
+def test_an_epilog_that_cannot_write_drains_nothing(node):
+    for place in ("/dev/full", "/proc/nowhere/jobs.tsv"):
+        text = (HOOKS / "epilog.sh").read_text()
+        node.epilog.write_text(text.replace("/var/lib/brim/slurm/jobs.tsv", place).replace(
+            "/run/brim-slurm", str(node.folder / "starts")))
+        ends(node, node.starts("--gpus=1")[1])
+        assert "DRAIN" not in node.state()
