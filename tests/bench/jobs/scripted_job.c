@@ -1,14 +1,15 @@
-/* A job that does with its devices what a script says, for tests/bench/utilization.py: it uses
+/* A job that does with its devices what a script says, for utilization.py and slurm_day.py: it uses
  * nothing, says how busy it is in a file for each of its devices, and marks steps as fast as it
  * goes on beside the one that shares them.
  *
  *     scripted_job FOLDER NUMBER SCALE COST
  *
- * FOLDER/act.NUMBER has lines of seconds and of how busy it is then, in thousandths; SCALE of them
- * pass in one. Where two work on a device both are slower by COST thousandths, and by what they
- * would keep it busy above all of it. An idle stretch passes by the clock, with devices or without.
- * At SIGTERM it writes where it is to FOLDER/state.NUMBER and asks to be queued again. What it did
- * is in FOLDER/did.NUMBER: the time, and device seconds that were busy up to then. */
+ * FOLDER/act.NUMBER has lines of seconds and of how busy it is then, in thousandths, -1: it hangs,
+ * until that time is over or it is started anew; SCALE of them pass in one. Where two work on a
+ * device both are slower by COST thousandths, and by what they would keep it busy above all of it.
+ * An idle stretch passes by the clock, with devices or without. At SIGTERM it writes where it is to
+ * FOLDER/state.NUMBER and asks to be queued again. What it did is in FOLDER/did.NUMBER: the time,
+ * and device seconds that were busy up to then. */
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
@@ -214,12 +215,17 @@ static int go_on(struct scripted *s, struct brim_step *steps, double passed_s, d
     return 1;
 }
 
-static void save(const struct scripted *s)
+/* Where it goes on; what hung is over then. */
+static void save(struct scripted *s)
 {
     FILE *f = open_file(s, "state", "we");
 
     if (!f)
         return;
+    if (s->milli[s->at] < 0) {
+        s->until = 0;
+        s->left = ++s->at < s->n ? s->seconds[s->at] : 0;
+    }
     fprintf(f, "%zu %.3f %.3f\n", s->at, s->left, s->until);
     fclose(f);
 }
@@ -239,6 +245,7 @@ int main(int argc, char **argv)
     steps = brim_step_open("scripted_job 1");
     if (load(&s) < 0)
         return 1;
+    more = s.at < s.n;
     last = now(CLOCK_MONOTONIC);
     while (more && !asked) {
         double passed_s;

@@ -8,7 +8,7 @@ import subprocess
 import cluster
 import pytest
 import slurm_config
-import test_control
+import control_site
 
 PORT = 9090  # in a namespace of its own
 CONFIG = """global: {scrape_interval: 1s}
@@ -49,7 +49,7 @@ def site(slurm, tmp_path_factory):
     if not shutil.which("prometheus"):
         pytest.skip("no prometheus (Debian: prometheus)")
     folder = tmp_path_factory.mktemp("prometheus")
-    one = test_control.Site(slurm(nodes=2, gpus=test_control.GPUS, namespaces=True), folder)
+    one = control_site.Site(slurm(nodes=2, gpus=control_site.GPUS, namespaces=True), folder)
     yield one
     one.down()
 
@@ -71,7 +71,7 @@ def words(site, book, *more):
 
 def look(site, book, *more):
     """What it prints."""
-    return site.slurm.run(test_control.BRIM, *words(site, book, *more))[1]
+    return site.slurm.run(control_site.BRIM, *words(site, book, *more))[1]
 
 
 def told(site, book, ready, what):
@@ -132,8 +132,8 @@ def test_says_what_is_wrong_with_the_question(site, prometheus):
     (("--prometheus-query", "x" * 5000), "longer than 4096 bytes"),
 ])
 def test_refuses_what_cannot_be_meant(site, more, said):
-    status, _, text = site.slurm.run(test_control.BRIM, *words(site, "w", *more), check=False)
+    status, _, text = site.slurm.run(control_site.BRIM, *words(site, "w", *more), check=False)
     assert status == 2 and said in text
-    status, _, text = site.slurm.run(test_control.BRIM, "control", "once", "--prometheus-query",
+    status, _, text = site.slurm.run(control_site.BRIM, "control", "once", "--prometheus-query",
                                      "up", "--directory", str(site.folder / "w"), check=False)
     assert status == 2 and "--prometheus-query up needs --prometheus URL" in text
