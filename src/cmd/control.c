@@ -16,7 +16,7 @@
 #include "cmd/control/page.h"
 #include "cmd/control/show.h"
 #include "cmd/control/source.h"
-#include "control/db.h"
+#include "control/db/db.h"
 #include "control/used.h"
 #include "control/used_file.h"
 #include "slurm/slurm.h"

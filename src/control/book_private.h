@@ -4,7 +4,7 @@
 #include <limits.h>
 
 #include "control/book.h"
-#include "control/db.h"
+#include "control/db/db.h"
 #include "control/lease.h"
 
 struct control_book {

@@ -6,7 +6,7 @@
  * and goes on, stores nothing. */
 #ifndef BRIM_CONTROL_LEASE_H
 #define BRIM_CONTROL_LEASE_H
-#include "control/db.h"
+#include "control/db/db.h"
 
 enum {
     LEASE_MS = 60000,       /* how long it is given for */

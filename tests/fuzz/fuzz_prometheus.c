@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "base/utf8.h"
-#include "control/prometheus.h"
+#include "control/source/prometheus.h"
 #include "fuzz.h"
 
 enum { NODES = 4 };

@@ -2,8 +2,8 @@
  * site's Prometheus. */
 #ifndef BRIM_CMD_CONTROL_SOURCE_H
 #define BRIM_CMD_CONTROL_SOURCE_H
-#include "control/gather.h"
-#include "control/prometheus_ask.h"
+#include "control/source/gather.h"
+#include "control/source/prometheus_ask.h"
 
 /* As the command line has it. */
 struct source_opts {

@@ -160,7 +160,7 @@ int on_slurm_jobs(const struct queue_listing *what, const char *label, int64_t n
     CLEANUP(slurm_closep) struct slurm *slurm = NULL;
     CLEANUP(site_done) struct site site = { .n_jobs = 0 };
     CLEANUP(str_done) struct str text = STR_INIT(WIRE_MAX - 4096);
-    struct slurm_listing which = {
+    struct slurm_jobs_shown which = {
         .since_ms = what->since_ms, .from = what->from, .most = what->most, .user = what->user
     };
     char own[QUEUE_USER];

@@ -7,7 +7,7 @@
 
 enum { WORDS_MOST = 1 << 16 };
 
-static bool is_asked_for(const struct site_job *j, const struct slurm_listing *what)
+static bool is_asked_for(const struct site_job *j, const struct slurm_jobs_shown *what)
 {
     bool ended = j->state == SITE_ENDED;
 
@@ -111,7 +111,7 @@ static void add_job(struct json *json, struct slurm_words *w, const struct site_
     json_end(json);
 }
 
-size_t slurm_show_jobs(const struct site *s, const struct slurm_listing *what, int64_t now_ms,
+size_t slurm_show_jobs(const struct site *s, const struct slurm_jobs_shown *what, int64_t now_ms,
                        struct str *out, int64_t *next)
 {
     struct json json = JSON_INIT(out);

@@ -5,7 +5,7 @@
 #include "model/site/site.h"
 
 /* Which ones. */
-struct slurm_listing {
+struct slurm_jobs_shown {
     int64_t id;       /* 0: any; else one job, or a whole array */
     int64_t task;     /* of that array; -1: all */
     int64_t since_ms; /* with those that ended since then */
@@ -16,7 +16,7 @@ struct slurm_listing {
 
 /* Add the document; how many jobs are in it. *next: the id of the first that was left out for most;
  * 0: none was. */
-size_t slurm_show_jobs(const struct site *s, const struct slurm_listing *what, int64_t now_ms,
+size_t slurm_show_jobs(const struct site *s, const struct slurm_jobs_shown *what, int64_t now_ms,
                        struct str *out, int64_t *next);
 
 #endif

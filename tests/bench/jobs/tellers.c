@@ -16,8 +16,8 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "control/gather.h"
-#include "control/prometheus.h"
+#include "control/source/gather.h"
+#include "control/source/prometheus.h"
 
 enum { NODES = 10000, GPUS = 8, ROUNDS = 4, PERIOD_S = 15, EVENTS = 256, TEXT = 4096 };
 enum { DESCRIPTORS = 1024 /* as a process has by default */ };

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "control/db.h"
+#include "control/db/db.h"
 #include "postgres.h"
 #include "tap.h"
 

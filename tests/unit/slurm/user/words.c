@@ -237,7 +237,7 @@ static void test_places(void)
 
 /* ---- as JSON ---- */
 
-static const char *ids(const struct slurm_listing *what, int64_t *next)
+static const char *ids(const struct slurm_jobs_shown *what, int64_t *next)
 {
     CLEANUP(str_done) struct str out = STR_INIT(1 << 16);
     size_t len = 0;
@@ -253,7 +253,7 @@ static const char *ids(const struct slurm_listing *what, int64_t *next)
 static void test_listing(void)
 {
     static const struct {
-        struct slurm_listing what;
+        struct slurm_jobs_shown what;
         const char *want;
         int next;
         const char *about;
@@ -289,7 +289,7 @@ static void test_listing(void)
 static void test_json(void)
 {
     CLEANUP(str_done) struct str out = STR_INIT(1 << 16);
-    const struct slurm_listing what = { .id = 5, .task = -1, .most = 1 };
+    const struct slurm_jobs_shown what = { .id = 5, .task = -1, .most = 1 };
     int64_t next;
 
     jobs[0].name = "\"gives\": \"CPUs\"\n\x1b";

@@ -1,6 +1,6 @@
 /* What a Prometheus says of GPUs: answers that a real one gave (tests/fuzz/corpus/prometheus), and
  * made-up ones. */
-#include "control/prometheus.h"
+#include "control/source/prometheus.h"
 
 #include <errno.h>
 #include <math.h>

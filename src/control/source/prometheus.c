@@ -1,4 +1,4 @@
-#include "control/prometheus.h"
+#include "control/source/prometheus.h"
 
 #include <errno.h>
 #include <math.h>

@@ -2,8 +2,8 @@
  * PostgreSQL that several controls share. The same statements go to both; they have parameters $1,
  * $2 ..., and each text is prepared once for its address: a constant. What differs between the two
  * is asked with db_shared(). */
-#ifndef BRIM_CONTROL_DB_H
-#define BRIM_CONTROL_DB_H
+#ifndef BRIM_CONTROL_DB_DB_H
+#define BRIM_CONTROL_DB_DB_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

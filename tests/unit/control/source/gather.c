@@ -1,6 +1,6 @@
 /* The agents of a site, each a socket of this test's own on an address of its own and one port: who
  * is asked, and which names are looked up how often (getaddrinfo is counted). */
-#include "control/gather.h"
+#include "control/source/gather.h"
 
 #include <netdb.h>
 #include <netinet/in.h>

@@ -2,8 +2,8 @@
  * what it is asked, and what its answer says. One series is one GPU, its value the share of the
  * time in which it was busy. What is in an answer was written by others: nothing in it is trusted.
  * Pure. */
-#ifndef BRIM_CONTROL_PROMETHEUS_H
-#define BRIM_CONTROL_PROMETHEUS_H
+#ifndef BRIM_CONTROL_SOURCE_PROMETHEUS_H
+#define BRIM_CONTROL_SOURCE_PROMETHEUS_H
 #include "base/err.h"
 #include "base/str.h"
 #include "model/nodes/node_answer.h"

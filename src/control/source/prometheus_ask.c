@@ -1,4 +1,4 @@
-#include "control/prometheus_ask.h"
+#include "control/source/prometheus_ask.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include "base/parse.h"
 #include "base/str.h"
 #include "base/utf8.h"
-#include "control/db_private.h"
+#include "control/db/db_private.h"
 
 #define LIBRARY "libpq.so.5"
 #define PACKAGE "libpq5"

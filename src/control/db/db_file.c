@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/db_private.h"
+#include "control/db/db_private.h"
 #include "store/sql.h"
 
 enum { BUSY_MS = 5000 };

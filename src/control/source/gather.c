@@ -1,4 +1,4 @@
-#include "control/gather.h"
+#include "control/source/gather.h"
 
 #include <errno.h>
 #include <stdio.h>

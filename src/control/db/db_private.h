@@ -1,7 +1,7 @@
 /* The two kinds of databases. For src/control/db*.c. */
-#ifndef BRIM_CONTROL_DB_PRIVATE_H
-#define BRIM_CONTROL_DB_PRIVATE_H
-#include "control/db.h"
+#ifndef BRIM_CONTROL_DB_DB_PRIVATE_H
+#define BRIM_CONTROL_DB_DB_PRIVATE_H
+#include "control/db/db.h"
 
 /* ---- SQLite ---- */
 

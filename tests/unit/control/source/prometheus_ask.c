@@ -1,5 +1,5 @@
 /* A Prometheus that is asked: a server of this test's own on 127.0.0.1, with one answer. */
-#include "control/prometheus_ask.h"
+#include "control/source/prometheus_ask.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* The same statements on a file of SQLite and on a real PostgreSQL. */
-#include "control/db.h"
+#include "control/db/db.h"
 
 #include <errno.h>
 

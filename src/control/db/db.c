@@ -1,10 +1,10 @@
-#include "control/db.h"
+#include "control/db/db.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/db_private.h"
+#include "control/db/db_private.h"
 
 /* One of them is there. */
 struct db {

@@ -1,9 +1,9 @@
 /* Asks Prometheus, once for all nodes, and waits for its answer. What is wrong with it is a
  * sentence of each node, as an agent that does not answer: nothing is known of its devices then. */
-#ifndef BRIM_CONTROL_PROMETHEUS_ASK_H
-#define BRIM_CONTROL_PROMETHEUS_ASK_H
+#ifndef BRIM_CONTROL_SOURCE_PROMETHEUS_ASK_H
+#define BRIM_CONTROL_SOURCE_PROMETHEUS_ASK_H
 #include "base/clock.h"
-#include "control/prometheus.h"
+#include "control/source/prometheus.h"
 
 /* All that is pointed to is borrowed. */
 struct prometheus_config {

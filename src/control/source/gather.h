@@ -1,7 +1,7 @@
 /* Asks the agents of a cluster's nodes, and waits until they have answered or not. Addresses that
  * were looked up are kept while the nodes are the same. */
-#ifndef BRIM_CONTROL_GATHER_H
-#define BRIM_CONTROL_GATHER_H
+#ifndef BRIM_CONTROL_SOURCE_GATHER_H
+#define BRIM_CONTROL_SOURCE_GATHER_H
 #include "ask/ask.h"
 #include "model/site/site.h"
 
