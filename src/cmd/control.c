@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/parse.h"
 #include "cmd/common/cmd.h"
+#include "cmd/control/door.h"
 #include "cmd/control/operate.h"
 #include "cmd/control/page.h"
 #include "cmd/control/show.h"
@@ -25,7 +26,7 @@ enum { POLICY_MAX = 64 << 10, OUTPUT_MAX = 64 << 20, OPERANDS = 1000 };
 
 struct control_opts {
     const char *policy, *mode, *directory, *conf, *token, *json, *log;
-    const char *prometheus, *query, *login, *book;
+    const char *prometheus, *query, *login, *book, *door;
     int64_t every_ns, patience_ns, back_ns;
     uint64_t port, most;
     struct page_opts page;
@@ -64,6 +65,9 @@ static const struct opt opts[] = {
       "with run, once: slurm.conf (where Slurm's own commands look for it)" },
     { OPT_STRING, 'd', "directory", offsetof(struct control_opts, directory), "DIR",
       "where it remembers what was seen and decided" },
+    { OPT_STRING, 0, "door", offsetof(struct control_opts, door), "SOCKET",
+      "with run, list, approve, stop, go: where users of this machine ask, as far as Slurm lets "
+      "them" },
     { OPT_STRING, 'l', "listen", offsetof(struct control_opts, page.listen), "ADDRESS:PORT",
       "with run: serve the page of the cluster there" },
     { OPT_STRING, 0, "token-file", offsetof(struct control_opts, page.token_file), "FILE",
@@ -71,7 +75,7 @@ static const struct opt opts[] = {
     { OPT_STRING, 0, "operators", offsetof(struct control_opts, page.operators_file), "FILE",
       "with --listen: the token that who acts on the page needs (nobody may)" },
     { OPT_FLAG, 0, "own", offsetof(struct control_opts, page.own), NULL,
-      "with --listen: who looks is told names of its own jobs alone; operators, of all" },
+      "with --listen, --door: who looks is told of its own jobs alone; operators, of all" },
     { OPT_STRING, 0, "price", offsetof(struct control_opts, page.rates.price), "USD|KIND=USD,...",
       "with --listen: dollars for an hour of a GPU (else of data/prices.csv)" },
     { OPT_STRING, 0, "gpu", offsetof(struct control_opts, page.rates.gpu), "NAME",
@@ -114,6 +118,8 @@ struct session {
     struct cycle_config config;
     struct page *page; /* NULL: nobody wants one */
     struct page_config page_config;
+    struct door *door; /* with run; NULL */
+    struct door_config door_config;
     struct used *used; /* with run; NULL */
 };
 
@@ -183,27 +189,29 @@ static int open_session(struct session *s, struct err *e)
                                         .patience_ms = s->o->patience_ns / NS_PER_MS };
     const struct source_opts source = { s->o->prometheus, s->o->query,          s->o->login,
                                         s->o->token,      (unsigned)s->o->port, s->o->patience_ns };
-    int rc = load_policy(s, e);
+    int rc;
 
+    s->config = (struct cycle_config){ .engine = { read_site, act, ask, s },
+                                       .policy = &s->policy,
+                                       .clock = s->app->clock,
+                                       .back_ms = s->o->back_ns / NS_PER_MS,
+                                       .percent = (unsigned)s->o->most };
+    rc = control_modes_read(s->o->mode, s->config.mode, e);
+    if (rc == 0)
+        rc = load_policy(s, e);
     if (rc == 0)
         rc = source_open(&s->source, &source, s->app->clock, e);
     if (rc == 0)
         rc = control_book_open(&s->book, s->where, true, e);
     if (rc == 0)
         rc = slurm_open(&s->slurm, &slurm, e);
-    s->config = (struct cycle_config){ .engine = { read_site, act, ask, s },
-                                       .policy = &s->policy,
-                                       .clock = s->app->clock,
-                                       .book = s->book,
-                                       .back_ms = s->o->back_ns / NS_PER_MS,
-                                       .percent = (unsigned)s->o->most };
-    if (rc == 0)
-        rc = control_modes_read(s->o->mode, s->config.mode, e);
+    s->config.book = s->book;
     return rc == 0 ? cycle_open(&s->control, &s->config, e) : rc;
 }
 
 static void close_session(struct session *s)
 {
+    door_close(s->door);
     page_close(s->page);
     used_close(s->used);
     cycle_close(s->control);
@@ -304,6 +312,13 @@ static int go_on(struct session *s, struct err *e)
     s->page_config = (struct page_config){ &s->o->page, s->where, s->folder, s->o->mode,
                                            s->app->clock };
     rc = page_open(&s->page, &s->page_config, e);
+    s->door_config = (struct door_config){ .path = s->o->door,
+                                           .where = s->where,
+                                           .conf = s->o->conf,
+                                           .patience_ms = s->o->patience_ns / NS_PER_MS,
+                                           .own = s->o->page.own };
+    if (rc == 0 && s->o->door)
+        rc = door_open(&s->door, &s->door_config, e);
     if (rc < 0)
         return rc;
     sigemptyset(&ends);
@@ -359,51 +374,34 @@ static int run_on(struct session *s, struct err *e)
 
 /* ---- what operators do ---- */
 
-struct listing {
-    struct str out;
-    struct json json;
-    bool as_json;
-};
-
-static int list_row(void *arg, const struct control_row *row)
+/* Ask the control that runs, or whoever may write the book does it himself. */
+static int order(struct session *s, const char *text, struct str *out, struct err *e)
 {
-    struct listing *l = arg;
+    const struct asker owner = { .operates = true };
+    CLEANUP(control_book_closep) struct control_book *book = NULL;
+    struct order o;
+    int rc;
 
-    if (l->as_json)
-        show_action_json(row, &l->json);
-    else
-        show_action(row, &l->out);
-    return str_error(&l->out) ? -ENOMEM : 0;
+    if (s->o->door)
+        return door_ask(s->o->door, text, out, e);
+    rc = order_read(&o, text);
+    if (rc == 0)
+        rc = control_book_open(&book, s->where, false, e);
+    return rc < 0 ? rc : operate(book, &o, &owner, out, e);
 }
 
 static int list(struct session *s, struct err *e)
 {
-    struct listing l = { .out = STR_INIT(OUTPUT_MAX), .as_json = s->o->json != NULL };
-    CLEANUP(control_book_closep) struct control_book *book = NULL;
-    int rc = control_book_open(&book, s->where, false, e);
+    CLEANUP(str_done) struct str out = STR_INIT(OUTPUT_MAX);
+    int rc = order(s, s->o->json ? "list json" : "list", &out, e);
 
-    l.json = (struct json){ .out = &l.out };
-    if (l.as_json) {
-        json_object(&l.json, NULL);
-        json_string(&l.json, "schema", "brim.control.actions.v1");
-        json_array(&l.json, "actions");
-    } else {
-        show_action_head(&l.out);
-    }
-    if (rc == 0)
-        rc = control_book_rows(book, ~0U, OPERANDS, list_row, &l, e);
-    if (l.as_json) {
-        json_end(&l.json);
-        json_end(&l.json);
-    }
-    if (rc == 0)
-        rc = cmd_print(&l.out, s->o->json, e);
-    str_done(&l.out);
-    return rc;
+    return rc < 0 ? rc : cmd_print(&out, s->o->json, e);
 }
 
 static int approve(struct session *s, char **ids, struct err *e)
 {
+    CLEANUP(str_done) struct str out = STR_INIT(OUTPUT_MAX);
+    char text[64];
     uint64_t id;
     int rc = 0;
 
@@ -411,20 +409,20 @@ static int approve(struct session *s, char **ids, struct err *e)
         if (parse_u64(*at, &id) < 0)
             rc = err_set(e, ERR_USAGE, "'%s' is no number of an action: brim control list has them",
                          *at);
-    if (rc == 0)
-        rc = control_book_open(&s->book, s->where, false, e);
-    for (; rc == 0 && *ids; ids++)
-        rc = parse_u64(*ids, &id) < 0 ? 0 : operate_approve(s->book, id, e);
-    control_book_close(s->book);
+    for (; rc == 0 && *ids; ids++) {
+        rc = parse_u64(*ids, &id);
+        snprintf(text, sizeof(text), "approve %llu", (unsigned long long)id);
+        if (rc == 0)
+            rc = order(s, text, &out, e);
+    }
     return rc;
 }
 
 static int set_switch(struct session *s, bool stopped, struct err *e)
 {
-    CLEANUP(control_book_closep) struct control_book *book = NULL;
-    int rc = control_book_open(&book, s->where, false, e);
+    CLEANUP(str_done) struct str out = STR_INIT(OUTPUT_MAX);
 
-    return rc < 0 ? rc : control_book_stop(book, stopped, e);
+    return order(s, stopped ? "stop" : "go", &out, e);
 }
 
 /* ---- the command ---- */
@@ -471,6 +469,8 @@ static int run(const struct app *app, const void *values, char **operands, struc
     if (i != APPROVE && operands[0] && operands[1])
         return err_set(e, ERR_USAGE, "brim control %s takes nothing behind it", word);
     rc = page_check(&s.o->page, e);
+    if (rc == 0 && s.o->page.own && !s.o->page.listen && !s.o->door)
+        rc = err_usage(e, "--own is for --listen and --door");
     if (rc < 0)
         return rc;
     if (s.o->book && !db_is_address(s.o->book))

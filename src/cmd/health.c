@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ask/lookup.h"
 #include "ask/near.h"
 #include "base/json.h"
 #include "base/parse.h"
@@ -185,6 +186,8 @@ static int run(const struct app *app, const void *values, char **operands, struc
     int found, rc = o->gpus ? read_gpus(o->gpus, &gpus, e) : 0;
 
     (void)operands;
+    if (rc == 0 && !lookup_number(o->address, &(union lookup_address){ .v4 = { 0 } }))
+        rc = err_usage(e, "--address %s: this is no address in numbers", o->address);
     if (rc < 0)
         return rc;
     if (o->last_ns) {

@@ -23,7 +23,7 @@ enum { VERSION = 2 };
     "CREATE TABLE IF NOT EXISTS action (id " number ", t BIGINT," \
     " kind BIGINT, job BIGINT, start_ms BIGINT, restarts BIGINT, other BIGINT," \
     " devices BIGINT, state BIGINT, \"user\" TEXT, reason TEXT, outcome TEXT," \
-    " node TEXT NOT NULL DEFAULT '');" \
+    " node TEXT NOT NULL DEFAULT '', account TEXT NOT NULL DEFAULT '');" \
     "CREATE INDEX IF NOT EXISTS action_of ON action (job, start_ms, kind);" \
     "CREATE INDEX IF NOT EXISTS action_at ON action (kind, t);" \
     "CREATE TABLE IF NOT EXISTS node (name TEXT PRIMARY KEY, unfit_ms BIGINT, fit_ms BIGINT);" \
@@ -31,7 +31,8 @@ enum { VERSION = 2 };
 
 static const char file_tables[] = TABLES("INTEGER PRIMARY KEY AUTOINCREMENT");
 /* Since version 2 nodes are acted on as well. */
-static const char to_second[] = "ALTER TABLE action ADD COLUMN node TEXT NOT NULL DEFAULT ''";
+static const char to_second[] = "ALTER TABLE action ADD COLUMN node TEXT NOT NULL DEFAULT '';"
+                                "ALTER TABLE action ADD COLUMN account TEXT NOT NULL DEFAULT ''";
 
 static const char shared_tables[] = TABLES(
     "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY") "INSERT INTO switch VALUES"

@@ -33,8 +33,8 @@ struct control_row {
     uint32_t job, other, restarts; /* ids of Slurm; other 0: none; how often it had restarted */
     int32_t devices;
     uint8_t kind, state;
-    char user[64]; /* of the job */
-    char node[64]; /* "" */
+    char user[64], account[64]; /* of the job; "" */
+    char node[64];              /* "" */
     char reason[CONTROL_TEXT];
     char outcome[CONTROL_TEXT]; /* Slurm's words where it failed; "" */
 };

@@ -5,11 +5,13 @@
 #include <stdio.h>
 
 #define COLUMNS \
-    "id, t, kind, job, start_ms, restarts, other, devices, state, \"user\", reason, outcome, node"
+    "id, t, kind, job, start_ms, restarts, other, devices, state, \"user\", reason, outcome, " \
+    "node, account"
 
 static const char add_text[] =
     "INSERT INTO action (t, kind, job, start_ms, restarts, other, devices, state, \"user\","
-    " reason, outcome, node) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"
+    " reason, outcome, node, account) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, "
+    "$13)"
     " RETURNING id";
 static const char became_text[] = "UPDATE action SET state = $1, outcome = $2 WHERE id = $3";
 static const char last_text[] = "SELECT " COLUMNS " FROM action WHERE job = $1 AND start_ms = $2"
@@ -38,6 +40,7 @@ int control_book_add(struct control_book *b, struct control_row *row, struct err
         { .number = row->start_ms }, { .number = row->restarts }, { .number = row->other },
         { .number = row->devices },  { .number = row->state },    { .text = row->user },
         { .text = row->reason },     { .text = row->outcome },    { .text = row->node },
+        { .text = row->account },
     };
     bool alone;
     int rc = book_begin_alone(b, &alone, e);
@@ -76,6 +79,7 @@ static void row_of(const struct db_value *c, struct control_row *row)
     snprintf(row->reason, sizeof(row->reason), "%s", c[10].text);
     snprintf(row->outcome, sizeof(row->outcome), "%s", c[11].text);
     snprintf(row->node, sizeof(row->node), "%s", c[12].text);
+    snprintf(row->account, sizeof(row->account), "%s", c[13].text);
 }
 
 static int take_row(void *arg, const struct db_value *columns)

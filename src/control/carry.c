@@ -63,6 +63,7 @@ static void row_of(const struct cycle *c, const struct control_step *s, struct c
         ret->job = j->id;
         ret->restarts = j->restarts;
         snprintf(ret->user, sizeof(ret->user), "%s", j->user);
+        snprintf(ret->account, sizeof(ret->account), "%s", j->account);
     }
     snprintf(ret->reason, sizeof(ret->reason), "%s", s->text);
 }

@@ -17,7 +17,7 @@ static int which(const char *const *names, size_t n, const char *text, size_t le
 static int unknown(const char *text, size_t len, struct err *e)
 {
     return err_set(e, ERR_USAGE,
-                   "'%.*s' is no mode: observe, propose or act, or one for each, as in "
+                   "--mode %.*s: this is no mode: observe, propose or act, or one for each, as in "
                    "idle=act,faults=propose,place=act",
                    (int)MIN(len, (size_t)64), text);
 }

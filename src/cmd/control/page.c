@@ -46,8 +46,8 @@ int page_check(const struct page_opts *o, struct err *e)
     if (rc < 0)
         return rc;
     if (!o->listen)
-        return o->token_file || o->operators_file || o->own || o->rates.price || o->rates.gpu
-                   ? err_usage(e, "--token-file, --operators, --own, --price and --gpu are for "
+        return o->token_file || o->operators_file || o->rates.price || o->rates.gpu
+                   ? err_usage(e, "--token-file, --operators, --price and --gpu are for "
                                   "--listen ADDRESS:PORT")
                    : 0;
     rc = err_usage_of(http_address_parse(o->listen, &address, e));

@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "base/parse.h"
-#include "slurm/sacct.h"
+#include "slurm/account/sacct.h"
 
 enum { MOMENT = 32, SITE_PATIENCE_MS = 10000 };
 static const int64_t day_s = 86400;

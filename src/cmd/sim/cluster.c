@@ -5,7 +5,7 @@
 
 #include "base/str.h"
 #include "slurm/hosts.h"
-#include "slurm/listing.h"
+#include "slurm/account/listing.h"
 
 enum { NOT_OURS = -1 };
 

@@ -50,7 +50,9 @@ bool bursts_note(struct bursts *b, int64_t now_ms, int milli)
 
 int64_t bursts_idle_ms(const struct bursts *b, int64_t now_ms)
 {
-    return b->busy || now_ms - b->seen_ms > BURSTS_GAP_MS ? 0 : b->at[b->n - 1].to_ms;
+    bool unknown = b->n == 0 || now_ms - b->seen_ms > BURSTS_GAP_MS;
+
+    return b->busy || unknown ? 0 : b->at[b->n - 1].to_ms;
 }
 
 /* ---- as a text ---- */

@@ -159,8 +159,8 @@ struct live_alert {
     const char *thing, *text;
     const char *action; /* NULL */
     int64_t since_ms;   /* since 1970 */
-    bool drain;         /* jobs are not to start on the node */
     int code;           /* of an XID and its like; -1: none */
+    bool drain;         /* jobs are not to start on the node */
 };
 
 /* What is printed with the view and does not come from ticks. */

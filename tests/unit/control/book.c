@@ -79,6 +79,7 @@ static void test_rows(void)
                              .kind = CONTROL_REQUEUE,
                              .state = CONTROL_DUE,
                              .user = "a'; DROP TABLE action; --",
+                             .account = "b'\"",
                              .reason = "why" },
                        got;
     struct control_book *b = open_book(true, 0);
@@ -92,6 +93,7 @@ static void test_rows(void)
            got.devices == 8 && got.state == CONTROL_DUE && got.kind == CONTROL_REQUEUE,
        "a decision is as it was stored");
     is_str(got.user, r.user, "a user's name is a text");
+    is_str(got.account, r.account, "an account's name is a text");
     is_str(got.reason, "why", "the reason is stored");
     is_int(last(b, 9, 101, CONTROL_REQUEUE, &got), 0, "nothing was decided about another attempt");
     is_int(last(b, 9, 100, CONTROL_WARN, &got), 0, "nothing was decided of another kind");

@@ -25,8 +25,8 @@ static const struct given lines[] = {
 
 static struct live live;
 static struct tick ticks[2];
-static const struct live_alert alerts[] = { { "disk-full", "critical", "/", "it is full", NULL,
-                                              5 } };
+static const struct live_alert alerts[] = { { "disk-full", "critical", "/", "it is full", NULL, 5,
+                                              -1 } };
 static struct event events[] = { { .wall_ns = 3000000, .kind = "xid", .code = 79 } };
 static const struct live_run runs[] = { {
     .id = "20261125-1",
@@ -148,7 +148,7 @@ static void test_json(void)
         "\"severity\":\"critical\",\"cause\":\"few-workers\",\"limited\":true,\"share\":0.93,"
         "\"sentence\":\"one worker loads\",\"action\":null,\"trying\":\"loader.workers=4\"}]",
         "\"alerts\":[{\"name\":\"disk-full\",\"severity\":\"critical\",\"thing\":\"/\","
-        "\"text\":\"it is full\",\"action\":null,\"since_ms\":5}]",
+        "\"text\":\"it is full\",\"action\":null,\"code\":null,\"since_ms\":5}]",
         "\"events\":[{\"time_ms\":3,\"kind\":\"xid\",\"severity\":\"not checked\",\"code\":79,",
     };
     CLEANUP(str_done) struct str out = STR_INIT(1 << 20);

@@ -1,5 +1,5 @@
 /* Commands that list: their lines, their end, their silence. */
-#include "slurm/listing.h"
+#include "slurm/account/listing.h"
 
 #include <errno.h>
 #include <string.h>

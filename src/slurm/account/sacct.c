@@ -1,4 +1,4 @@
-#include "slurm/sacct.h"
+#include "slurm/account/sacct.h"
 
 #include <errno.h>
 #include <string.h>

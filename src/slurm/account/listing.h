@@ -1,7 +1,7 @@
 /* A command of Slurm that lists, read line by line while it runs: however much it prints, what is
  * kept is one line. It runs in a process group of its own, which is killed when it falls silent. */
-#ifndef BRIM_SLURM_LISTING_H
-#define BRIM_SLURM_LISTING_H
+#ifndef BRIM_SLURM_ACCOUNT_LISTING_H
+#define BRIM_SLURM_ACCOUNT_LISTING_H
 #include <stdint.h>
 
 #include "base/err.h"

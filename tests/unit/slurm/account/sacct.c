@@ -1,5 +1,5 @@
 /* What sacct is asked, and what its failures mean. */
-#include "slurm/sacct.h"
+#include "slurm/account/sacct.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Slurm's accounting, asked by its own sacct: jobs of the past, and why there are none. */
-#ifndef BRIM_SLURM_SACCT_H
-#define BRIM_SLURM_SACCT_H
-#include "slurm/listing.h"
+#ifndef BRIM_SLURM_ACCOUNT_SACCT_H
+#define BRIM_SLURM_ACCOUNT_SACCT_H
+#include "slurm/account/listing.h"
 
 struct slurm_sacct {
     const char *conf;                   /* the path of slurm.conf; NULL: where Slurm looks for it */

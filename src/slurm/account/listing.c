@@ -1,4 +1,4 @@
-#include "slurm/listing.h"
+#include "slurm/account/listing.h"
 
 #include <errno.h>
 #include <fcntl.h>
