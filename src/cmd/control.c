@@ -13,6 +13,7 @@
 #include "base/parse.h"
 #include "cmd/common/cmd.h"
 #include "cmd/control/door.h"
+#include "cmd/control/mail.h"
 #include "cmd/control/operate.h"
 #include "cmd/control/page.h"
 #include "cmd/control/show.h"
@@ -26,7 +27,7 @@ enum { POLICY_MAX = 64 << 10, OUTPUT_MAX = 64 << 20, OPERANDS = 1000 };
 
 struct control_opts {
     const char *policy, *mode, *directory, *conf, *token, *json, *log;
-    const char *prometheus, *query, *login, *book, *door;
+    const char *prometheus, *query, *login, *book, *door, *mail;
     int64_t every_ns, patience_ns, back_ns;
     uint64_t port, most;
     struct page_opts page;
@@ -65,6 +66,9 @@ static const struct opt opts[] = {
       "with run, once: slurm.conf (where Slurm's own commands look for it)" },
     { OPT_STRING, 'd', "directory", offsetof(struct control_opts, directory), "DIR",
       "where it remembers what was seen and decided" },
+    { OPT_STRING, 0, "mail", offsetof(struct control_opts, mail), "COMMAND",
+      "with run, once: owners who are told get a letter, too: COMMAND -s SUBJECT USER, as mail "
+      "takes it" },
     { OPT_STRING, 0, "door", offsetof(struct control_opts, door), "SOCKET",
       "with run, list, approve, stop, go: where users of this machine ask, as far as Slurm lets "
       "them" },
@@ -168,6 +172,14 @@ static int ask(void *ctx, const struct site *site, const bool *which, const stru
     return rc == 0 ? page_asked(s->page, of, site->n_nodes, e) : rc;
 }
 
+static void tell_owner(void *ctx, const struct site_job *j, const char *text)
+{
+    const struct session *s = ctx;
+
+    if (s->o->mail && !mail_send(s->o->mail, j->user, j->id, text))
+        log_warning("job %u: no letter to its owner %s", (unsigned)j->id, j->user);
+}
+
 static int load_policy(struct session *s, struct err *e)
 {
     CLEANUP(str_done) struct str text = STR_INIT(POLICY_MAX);
@@ -191,7 +203,7 @@ static int open_session(struct session *s, struct err *e)
                                         s->o->token,      (unsigned)s->o->port, s->o->patience_ns };
     int rc;
 
-    s->config = (struct cycle_config){ .engine = { read_site, act, ask, s },
+    s->config = (struct cycle_config){ .engine = { read_site, act, ask, tell_owner, s },
                                        .policy = &s->policy,
                                        .clock = s->app->clock,
                                        .back_ms = s->o->back_ns / NS_PER_MS,

@@ -28,7 +28,8 @@ const char *const control_state_names[] = { "said", "proposed", "approved", "due
 
 const char *control_kind_name(uint8_t kind)
 {
-    static const char *const names[] = { "warn", "requeue", "signal", "drain", "return", "place" };
+    static const char *const names[] = { "warn",   "requeue", "signal", "drain",
+                                         "return", "place",   "shrink" };
 
     return kind < ARRAY_SIZE(names) ? names[kind] : "of a later brim";
 }

@@ -152,7 +152,7 @@ static int may(struct cycle *c, const struct control_step *s, const struct cycle
 {
     size_t of = s->kind == CONTROL_DRAIN ? c->site.n_nodes : view->holding;
     int64_t most = MAX((int64_t)of * c->config->percent / 100, 1), n = 0;
-    bool counts = (s->kind == CONTROL_REQUEUE || s->kind == CONTROL_DRAIN) &&
+    bool counts = (control_step_takes(s->kind) || s->kind == CONTROL_DRAIN) &&
                   c->config->percent < 100;
     int rc = 0;
 
@@ -189,7 +189,7 @@ static int before(struct cycle *c, struct control_step *s, struct err *e)
     struct control_row row, like;
     int known;
 
-    if (s->kind != CONTROL_REQUEUE || s->at_once)
+    if (!control_step_takes(s->kind) || s->at_once)
         return BEFORE_NOTHING;
     w = site_words_of(c->site.jobs[s->job].comment);
     if (w.signal == 0)

@@ -17,6 +17,8 @@ struct cycle_engine {
      * none was asked; what is set stays until the next call. */
     int (*ask)(void *ctx, const struct site *site, const bool *which, const struct node_answer **of,
                struct err *e);
+    /* A job's owner is told something, by other ways than Slurm's. NULL: there are none. */
+    void (*tell)(void *ctx, const struct site_job *j, const char *text);
     void *ctx;
 };
 

@@ -23,6 +23,8 @@ static int warn(struct cycle *c, const struct site_job *j, const char *text, str
     if (rc == 0 && x->act(x->ctx, &deed, NULL) < 0 && !free)
         rc = err_set(e, -EEXIST, "somebody has written into admin_comment of job %u",
                      (unsigned)j->id);
+    if (rc == 0 && x->tell)
+        x->tell(x->ctx, j, text);
     return rc;
 }
 
@@ -53,6 +55,10 @@ static int act_on_job(struct cycle *c, const struct control_step *s, struct err 
         return warn(c, j, s->text, e);
     if (s->kind == CONTROL_PLACE)
         return place(c, s, e);
+    if (s->kind == CONTROL_SHRINK) {
+        deed.kind = SITE_DO_NODES;
+        deed.value = (uint32_t)s->nodes;
+    }
     if (s->kind == CONTROL_SIGNAL) {
         deed.kind = w.to_script ? SITE_DO_SIGNAL_SCRIPT : SITE_DO_SIGNAL_STEPS;
         deed.value = (uint32_t)w.signal;
@@ -98,6 +104,15 @@ static bool still_runs(const struct cycle *c, const struct control_row *row)
            j->restarts == row->restarts;
 }
 
+/* It has no more nodes than it says it can do with. */
+static bool has_shrunk(const struct cycle *c, const struct control_row *row)
+{
+    int64_t i = site_job_find(&c->site, row->job);
+    const struct site_job *j = i < 0 ? NULL : &c->site.jobs[i];
+
+    return j && j->n_parts <= (size_t)site_words_of(j->comment).fewest;
+}
+
 static bool is_drained(const struct cycle *c, const struct control_row *row)
 {
     int64_t i = site_node_find(&c->site, row->node);
@@ -110,6 +125,8 @@ bool control_happened(const struct cycle *c, const struct control_row *row)
     switch ((enum control_step_kind)row->kind) {
     case CONTROL_REQUEUE:
         return !still_runs(c, row);
+    case CONTROL_SHRINK:
+        return !still_runs(c, row) || has_shrunk(c, row);
     case CONTROL_DRAIN:
         return is_drained(c, row);
     case CONTROL_RETURN:

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "control/place.h"
+#include "model/site/words.h"
 #include "sched/sched.h"
 
 enum { SENTENCE = 1024, NODES_MOST = 1 << 20 };
@@ -285,6 +286,38 @@ static bool may_use(const struct making *m, uint32_t job, uint32_t other)
            !strcmp(site->jobs[job].partition, to->partition);
 }
 
+/* What a job has on the nodes behind the first ones, which it keeps. */
+static int32_t behind(const struct site_job *j, size_t keeps)
+{
+    int32_t n = 0;
+
+    for (size_t i = keeps; i < j->n_parts; i++)
+        n += j->parts[i].count;
+    return n;
+}
+
+/* A job that can do with fewer nodes keeps those, where the policy says so and that is enough for
+ * who waits. */
+static void shrink(const struct making *m, struct control_step *s)
+{
+    const struct site_job *jobs = m->scene->site->jobs, *j = &jobs[s->job];
+    struct site_words w = site_words_of(j->comment);
+    int64_t idle_ms = bursts_idle_ms(&m->scene->seen[s->job].bursts, m->scene->now_ms);
+
+    if (m->scene->policy->idle.action != IDLE_SHRINK || w.fewest == 0 ||
+        (size_t)w.fewest >= j->n_parts || behind(j, (size_t)w.fewest) < jobs[s->other].devices)
+        return;
+    s->kind = CONTROL_SHRINK;
+    s->nodes = w.fewest;
+    snprintf(
+        s->text, sizeof(s->text),
+        "job %u goes on with %d of its %zu nodes: its devices were idle for %lld s, and job %u "
+        "waits for %d",
+        (unsigned)j->id, (int)w.fewest, j->n_parts,
+        (long long)((m->scene->now_ms - idle_ms) / 1000), (unsigned)jobs[s->other].id,
+        (int)jobs[s->other].devices);
+}
+
 static int add_idle(struct making *m, const struct action *a)
 {
     CLEANUP(str_done) struct str why = STR_INIT(SENTENCE);
@@ -309,6 +342,8 @@ static int add_idle(struct making *m, const struct action *a)
                                 .other = other,
                                 .devices = m->scene->site->jobs[m->job[a->job]].devices };
     snprintf(s->text, sizeof(s->text), "%s", str_error(&why) ? "" : str_text(&why));
+    if (!warns)
+        shrink(m, s);
     return str_error(&why) == -ENOMEM ? -ENOMEM : 0;
 }
 
@@ -316,7 +351,7 @@ static int add_idle(struct making *m, const struct action *a)
 static bool needs_others(const struct making *m, uint32_t job)
 {
     for (size_t i = 0; i < m->plan->n; i++)
-        if (m->plan->steps[i].kind == CONTROL_REQUEUE && m->plan->steps[i].other == job)
+        if (control_step_takes(m->plan->steps[i].kind) && m->plan->steps[i].other == job)
             return true;
     return false;
 }

@@ -14,6 +14,7 @@ enum control_step_kind {
     CONTROL_DRAIN,   /* nothing more starts on a node */
     CONTROL_RETURN,  /* jobs start on it again */
     CONTROL_PLACE,   /* a job that waits is given its nodes, or let go without */
+    CONTROL_SHRINK,  /* a job goes on with fewer nodes */
     CONTROL_STEP_KINDS
 };
 
@@ -33,6 +34,7 @@ struct control_step {
     uint32_t job, node;      /* numbers in the site; CONTROL_NONE: it is about the other one */
     uint32_t other;          /* a job that gets the devices; CONTROL_NONE */
     int32_t devices;         /* that the job has */
+    int32_t nodes;           /* shrink: that it keeps */
     int64_t since_ms;        /* of a node: when what it is done for began */
     bool at_once;            /* no time to save: what it runs on is lost */
     const char *detail;      /* drain: what Slurm is told; place: nodes, NULL: any. Of the plan */
@@ -51,6 +53,12 @@ struct control_plan {
 /* What the admin_comment of a job begins with that waits to be given its nodes: the hook of
  * job_submit writes it. */
 #define CONTROL_WAITS CONTROL_OWN "waits for its place"
+
+/* Whether a job gives something up for another one, or for good: it is told to save before. */
+static inline bool control_step_takes(uint8_t kind)
+{
+    return kind == CONTROL_REQUEUE || kind == CONTROL_SHRINK;
+}
 
 static inline bool control_step_is_of_node(uint8_t kind)
 {

@@ -166,7 +166,7 @@ static int measure(const char *folder)
     CLEANUP(control_book_closep) struct control_book *book = NULL;
     CLEANUP(cycle_closep) struct cycle *c = NULL;
     struct policy policy;
-    struct cycle_config config = { .engine = { read_site, act, ask, &x },
+    struct cycle_config config = { .engine = { read_site, act, ask, NULL, &x },
                                    .policy = &policy,
                                    .clock = &clock,
                                    .mode = { CONTROL_ACT, CONTROL_ACT },

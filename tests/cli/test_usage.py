@@ -15,7 +15,7 @@ FREE = {
     ("run", "name"), ("optimize", "name"), ("submit", "name"), ("submit", "team"),
     ("submit", "class"),
     ("run", "profile"), ("optimize", "profile"), ("jobs", "user"), ("cancel", "user"),
-    ("agent", "user"), ("up", "user"), ("control", "door"),
+    ("agent", "user"), ("up", "user"), ("control", "door"), ("control", "mail"),
 }
 TRACE = "job_id,submit_s,gpus,duration_s\na,0,8,3600\n"
 PLAN = ["Llama-3.1-8B", "--cluster=8xH100-SXM", "--batch=128"]

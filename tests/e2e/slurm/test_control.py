@@ -34,9 +34,15 @@ def test_says_who_keeps_gpus_idle_and_does_nothing(site):
 
 def test_requeues_the_idle_job_and_the_waiting_one_starts(site):
     idle, busy, waits = site.jobs()
-    control = site.control("act", "a")
+    letter, post = site.folder / "letter", site.folder / "post"
+    post.write_text('#!/bin/sh\n{ printf "%%s|" "$@"; cat; } > %s.new && mv %s.new %s\n' % (
+        letter, letter, letter))
+    post.chmod(0o755)
+    control = site.control("act", "a", "--mail", str(post))
     told = site.wait_action("a", "warn", idle, "done")
     assert "keeps 8 devices idle" in told["reason"]
+    cluster.wait_for(letter.exists, "a letter to the owner")
+    assert letter.read_text() == "-s|brim: your job %d|root|%s\n" % (idle, told["reason"])
     assert site.slurm.wait_job(waits, "RUNNING")["NodeList"] == "n0"
     done = site.wait_action("a", "requeue", idle, "done")
     assert done["for_job"] == waits and done["gpus"] == 8

@@ -84,6 +84,29 @@ def test_a_job_saves_before_it_gives_way(site):
     site.end_jobs()
 
 
+def test_an_elastic_job_gives_up_a_node(site):
+    for node in ("n0", "n1"):
+        site.play(node, 0)
+    policy = site.folder / "policy.ini"
+    before = policy.read_text()
+    policy.write_text(before.replace("action = requeue", "action = shrink"))
+    gpus = ("--gpus-per-node=%d" % GPUS, "--requeue")
+    idle = site.slurm.submit("exec sleep 3600\n", "-N2", *gpus, "--comment=brim:elastic=1-2")
+    site.slurm.wait_job(idle, "RUNNING")
+    waits = site.slurm.submit("exec sleep 3600\n", *gpus)
+    control = site.control("idle=act", "e")
+    done = site.wait_action("e", "shrink", idle, "done")
+    assert "goes on with 1 of its 2 nodes" in done["reason"] and done["for_job"] == waits
+    site.slurm.wait_job(waits, "RUNNING")
+    known = site.slurm.job(idle)
+    assert (known["JobState"], known["NumNodes"]) == ("RUNNING", "1")
+    site.stop(control)
+    assert not site.of("e", "requeue", idle, "done")
+    policy.write_text(before)
+    site.end_jobs()
+    site.play("n1", 0.9)
+
+
 def test_slurmctld_ends_and_comes_back(site):
     site.play("n0", 0)
     idle, busy, waits = site.jobs()

@@ -20,7 +20,7 @@ struct cluster {
     double busy[2];
     bool restarted;   /* job 10 waits again */
     int64_t start_ms; /* of job 10 */
-    int told, requeued;
+    int told, requeued, letters;
     int act_rc; /* what a requeue answers */
     bool takes; /* it is requeued all the same */
     char note[CONTROL_TEXT];
@@ -123,6 +123,13 @@ static int ask(void *ctx, const struct site *site, const bool *which, const stru
     return 0;
 }
 
+static void tell(void *ctx, const struct site_job *j, const char *text)
+{
+    struct cluster *x = ctx;
+
+    x->letters += j->id == 10 && strstr(text, "keeps 8 devices idle") != NULL;
+}
+
 /* One control, from its start to its end: as many cycles as minutes, the first at 'from'. */
 struct running {
     struct cluster cluster;
@@ -142,7 +149,7 @@ static void run(struct running *r, int from, int to)
     const struct clock clock = { wall, wall, &r->cluster };
     CLEANUP(control_book_closep) struct control_book *book = NULL;
     CLEANUP(cycle_closep) struct cycle *c = NULL;
-    struct cycle_config config = { .engine = { read_site, act, ask, &r->cluster },
+    struct cycle_config config = { .engine = { read_site, act, ask, tell, &r->cluster },
                                    .policy = &r->policy,
                                    .clock = &clock,
                                    .mode = { r->mode, r->mode },
@@ -227,6 +234,7 @@ static void test_act(void)
     is_int(r.cluster.requeued, 0, "nothing is taken after a minute of being idle");
     run(&r, 2, 6);
     is_int(r.cluster.told, 1, "the owner is not told again by the next control");
+    is_int(r.cluster.letters, 1, "the owner gets one letter");
     is_int(r.cluster.requeued, 1, "the idle job gives way, once");
     ok(newest(&r, CONTROL_REQUEUE, &row) && row.state == CONTROL_DONE,
        "the requeue is written down");

@@ -247,6 +247,63 @@ static void test_partitions(void)
     requeues(&s, 1, "of partitions that nobody knows names count");
 }
 
+/* Job 10 has both nodes, is idle, and says that it can do with one. */
+static void make_elastic(struct scene *s)
+{
+    static const char text[] = "[idle]\nwarn = 1m\nreclaim = 2m\naction = shrink\n";
+
+    make(s);
+    s->jobs[1].state = SITE_ENDED;
+    s->jobs[0].n_parts = 2;
+    s->jobs[0].devices = 2 * DEVICES;
+    s->jobs[0].comment = "brim:elastic=1-2";
+    is_int(policy_read(&s->policy, "p", text, strlen(text), NULL), 0, "a policy that shrinks");
+}
+
+/* What becomes of job 10 after five minutes: a kind; -1: nothing. */
+static int fate(struct scene *s, struct control_step *ret)
+{
+    struct control_plan p;
+    int kind = -1;
+
+    s->seen[0].told_ms = START;
+    plan_at(s, 5, &p);
+    for (size_t i = 0; i < p.n; i++)
+        if (p.steps[i].job == 0) {
+            kind = p.steps[i].kind;
+            *ret = p.steps[i];
+        }
+    control_plan_done(&p);
+    return kind;
+}
+
+static void test_shrink(void)
+{
+    struct control_step step = { .nodes = 0 };
+    struct scene s;
+
+    make_elastic(&s);
+    is_int(fate(&s, &step), CONTROL_SHRINK, "an idle job that can do with fewer nodes shrinks");
+    ok(step.nodes == 1 && step.other == 2, "the job keeps one node, for the one that waits");
+    is_str(
+        step.text,
+        "job 10 goes on with 1 of its 2 nodes: its devices were idle for 300 s, and job 12 waits "
+        "for 8",
+        "the sentence says what the job keeps");
+    s.jobs[0].comment = "brim:elastic=2-2";
+    is_int(fate(&s, &step), CONTROL_REQUEUE, "a job that needs all its nodes is requeued");
+    s.jobs[0].comment = NULL;
+    is_int(fate(&s, &step), CONTROL_REQUEUE, "a job that does not say so is requeued");
+    make_elastic(&s);
+    s.jobs[2].devices = 2 * DEVICES;
+    s.jobs[2].nodes = 2;
+    is_int(fate(&s, &step), CONTROL_REQUEUE, "a job is requeued where one node is not enough");
+    make_elastic(&s);
+    is_int(policy_read(&s.policy, "p", policy_text, strlen(policy_text), NULL), 0,
+           "a policy that requeues");
+    is_int(fate(&s, &step), CONTROL_REQUEUE, "a policy that requeues shrinks nothing");
+}
+
 static void test_policies(void)
 {
     static const struct {
@@ -280,6 +337,7 @@ int main(void)
     test_let_alone();
     test_place();
     test_partitions();
+    test_shrink();
     test_policies();
     return done();
 }
