@@ -1,37 +1,15 @@
-/* brim control: idle GPUs of a Slurm cluster, for the jobs that wait. */
-#include <errno.h>
-#include <limits.h>
-#include <signal.h>
+/* brim control: policies on a cluster that Slurm schedules. */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/conf.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/parse.h"
-#include "cmd/common/cmd.h"
-#include "cmd/control/door.h"
-#include "cmd/control/mail.h"
+#include "cmd/control/look.h"
 #include "cmd/control/operate.h"
-#include "cmd/control/page.h"
-#include "cmd/control/show.h"
-#include "cmd/control/source.h"
 #include "control/db/db.h"
-#include "control/used.h"
-#include "control/used_file.h"
-#include "slurm/slurm.h"
 
-enum { POLICY_MAX = 64 << 10, OUTPUT_MAX = 64 << 20, OPERANDS = 1000 };
-
-struct control_opts {
-    const char *policy, *mode, *directory, *conf, *token, *json, *log;
-    const char *prometheus, *query, *login, *book, *door, *mail;
-    int64_t every_ns, patience_ns, back_ns;
-    uint64_t port, most;
-    struct page_opts page;
-};
+enum { OUTPUT_MAX = 64 << 20, OPERANDS = 1000 };
 
 static const struct opt opts[] = {
     { OPT_STRING, 'p', "policy", offsetof(struct control_opts, policy), "FILE",
@@ -103,291 +81,10 @@ static const struct control_opts defaults = {
     .most = 5,
 };
 
-/* Without a file: what sites do that reclaim idle GPUs, with a grace for a job's start. */
-static const char usual[] =
-    "[policy]\nname = usual\nplace = topology\n[idle]\nwarn = 1h\nreclaim = 2h\nburst = 1m\n"
-    "grace = 10m\naction = requeue\n";
-
-/* A command while it runs. */
-struct session {
-    const struct app *app;
-    const struct control_opts *o;
-    const char *where;  /* the book is: a folder, or an address */
-    const char *folder; /* what is not in the book is there */
-    struct policy policy;
-    struct source source;
-    struct slurm *slurm;
-    struct control_book *book;
-    struct cycle *control;
-    struct cycle_config config;
-    struct page *page; /* NULL: nobody wants one */
-    struct page_config page_config;
-    struct door *door; /* with run; NULL */
-    struct door_config door_config;
-    struct used *used; /* with run; NULL */
-};
-
-/* ---- the cluster ---- */
-
-/* Write down what the jobs that have ended used: without it control goes on. */
-static void tell_used(struct session *s, const struct site *site)
-{
-    CLEANUP(str_done) struct str lines = STR_INIT(OUTPUT_MAX);
-    struct err e = { "" };
-
-    used_end(s->used, site, &lines);
-    if (used_file_add(s->folder, &lines, &e) < 0)
-        log_warning("%s", e.text);
-}
-
-static int read_site(void *ctx, struct site *ret, struct err *e)
-{
-    struct session *s = ctx;
-    int rc = slurm_read(s->slurm, ret, e);
-
-    if (rc > 0 && s->used)
-        tell_used(s, ret);
-    return rc;
-}
-
-/* One that was stopped for long may find that another one leads. */
-static int act(void *ctx, const struct site_deed *deed, struct err *e)
-{
-    const struct session *s = ctx;
-
-    if (!control_book_leads(s->book))
-        return err_set(e, -EPERM, "another brim control may lead by now");
-    return slurm_act(s->slurm, deed, e);
-}
-
-static int ask(void *ctx, const struct site *site, const bool *which, const struct node_answer **of,
-               struct err *e)
-{
-    struct session *s = ctx;
-    int rc = source_ask(&s->source, site, which, of, e);
-    const struct control_answers answers = { of, clock_wall_ns(s->app->clock) / NS_PER_MS };
-
-    if (rc == 0 && s->used && used_see(s->used, site, &answers) < 0)
-        log_warning("out of memory: what jobs used is not seen this time");
-    return rc == 0 ? page_asked(s->page, of, site->n_nodes, e) : rc;
-}
-
-static void tell_owner(void *ctx, const struct site_job *j, const char *text)
-{
-    const struct session *s = ctx;
-
-    if (s->o->mail && !mail_send(s->o->mail, j->user, j->id, text))
-        log_warning("job %u: no letter to its owner %s", (unsigned)j->id, j->user);
-}
-
-static int load_policy(struct session *s, struct err *e)
-{
-    CLEANUP(str_done) struct str text = STR_INIT(POLICY_MAX);
-    int rc = 0;
-
-    if (s->o->policy)
-        rc = file_read(s->o->policy, &text, e);
-    else
-        str_add(&text, usual);
-    if (rc == 0)
-        rc = policy_read(&s->policy, s->o->policy ? s->o->policy : "usual", str_text(&text),
-                         text.len, e);
-    return rc < 0 ? rc : control_policy_check(&s->policy, e);
-}
-
-static int open_session(struct session *s, struct err *e)
-{
-    const struct slurm_config slurm = { .conf = s->o->conf,
-                                        .patience_ms = s->o->patience_ns / NS_PER_MS };
-    const struct source_opts source = { s->o->prometheus, s->o->query,          s->o->login,
-                                        s->o->token,      (unsigned)s->o->port, s->o->patience_ns };
-    int rc;
-
-    s->config = (struct cycle_config){ .engine = { read_site, act, ask, tell_owner, s },
-                                       .policy = &s->policy,
-                                       .clock = s->app->clock,
-                                       .back_ms = s->o->back_ns / NS_PER_MS,
-                                       .percent = (unsigned)s->o->most };
-    rc = control_modes_read(s->o->mode, s->config.mode, e);
-    if (rc == 0)
-        rc = load_policy(s, e);
-    if (rc == 0)
-        rc = source_open(&s->source, &source, s->app->clock, e);
-    if (rc == 0)
-        rc = control_book_open(&s->book, s->where, true, e);
-    if (rc == 0)
-        rc = slurm_open(&s->slurm, &slurm, e);
-    s->config.book = s->book;
-    return rc == 0 ? cycle_open(&s->control, &s->config, e) : rc;
-}
-
-static void close_session(struct session *s)
-{
-    door_close(s->door);
-    page_close(s->page);
-    used_close(s->used);
-    cycle_close(s->control);
-    slurm_close(s->slurm);
-    control_book_close(s->book);
-    source_done(&s->source);
-}
-
-/* ---- run, once ---- */
-
-/* When a node was drained there are jobs on it to look at, and nothing to wait for. */
-static int run_cycle(struct session *s, struct cycle_view *v, struct err *e)
-{
-    int rc = cycle_run(s->control, v, e);
-
-    return rc == 0 && v->drained ? cycle_run(s->control, v, e) : rc;
-}
-
-static int once(struct session *s, struct err *e)
-{
-    CLEANUP(str_done) struct str out = STR_INIT(OUTPUT_MAX);
-    struct cycle_view v;
-    int64_t now_ms;
-    int rc = control_book_lead(s->book, e);
-
-    if (rc == 0)
-        return err_set(e, -EBUSY, "another brim control leads: %s", control_book_leader(s->book));
-    if (rc > 0)
-        rc = run_cycle(s, &v, e);
-    if (rc < 0)
-        return rc;
-    now_ms = clock_wall_ns(s->app->clock) / NS_PER_MS;
-    if (s->o->json)
-        show_cycle_json(s->control, &v, now_ms, &out);
-    else
-        show_cycle(s->control, &v, now_ms, &out);
-    return cmd_print(&out, s->o->json, e);
-}
-
-/* A sentence is logged when it says something else than the one before. */
-static void tell(const struct cycle_view *v, struct str *last)
-{
-    CLEANUP(str_done) struct str now = STR_INIT(1024);
-
-    show_sentence(v, &now);
-    if (str_error(&now) || !strcmp(str_text(&now), str_text(last)))
-        return;
-    log_info("%s", str_text(&now));
-    str_done(last);
-    *last = (struct str)STR_INIT(1024);
-    str_add(last, str_text(&now));
-}
-
-/* The hook of job_submit holds jobs for a control that was there a moment ago, and gives them their
- * places: the time in seconds, in the file "alive". */
-static void show_life(const struct session *s, bool lives)
-{
-    char path[PATH_MAX], text[32];
-    struct err why = { "" };
-    int len = snprintf(text, sizeof(text), "%lld\n",
-                       (long long)(clock_wall_ns(s->app->clock) / NS_PER_S));
-
-    if (s->config.mode[CONTROL_PLACING] != CONTROL_ACT ||
-        snprintf(path, sizeof(path), "%s/alive", s->folder) >= (int)sizeof(path))
-        return;
-    if (!lives)
-        (void)unlink(path);
-    else if (file_write(path, text, (size_t)len, &why) < 0)
-        log_warning("%s: jobs are not held for their places", why.text);
-}
-
-/* Whether this one leads; who does is logged when that changes. */
-static bool leads(struct session *s, char leader[CONTROL_TEXT])
-{
-    struct err why = { "" };
-    int rc = control_book_lead(s->book, &why);
-
-    if (rc < 0)
-        log_warning("%s", why.text);
-    if (rc == 0 && strcmp(leader, control_book_leader(s->book)) != 0)
-        log_info("brim control of %s leads: waits", control_book_leader(s->book));
-    else if (rc == 1 && *leader && strcmp(leader, control_book_leader(s->book)) != 0)
-        log_info("leads by now");
-    if (rc >= 0)
-        snprintf(leader, CONTROL_TEXT, "%s", control_book_leader(s->book));
-    return rc == 1;
-}
-
-/* Until SIGTERM or SIGINT. */
-static int go_on(struct session *s, struct err *e)
-{
-    CLEANUP(str_done) struct str last = STR_INIT(1024);
-    char leader[CONTROL_TEXT] = "";
-    const struct timespec pause = { s->o->every_ns / NS_PER_S, s->o->every_ns % NS_PER_S };
-    sigset_t ends;
-    int rc;
-
-    s->page_config = (struct page_config){ &s->o->page, s->where, s->folder, s->o->mode,
-                                           s->app->clock };
-    rc = page_open(&s->page, &s->page_config, e);
-    s->door_config = (struct door_config){ .path = s->o->door,
-                                           .where = s->where,
-                                           .conf = s->o->conf,
-                                           .patience_ms = s->o->patience_ns / NS_PER_MS,
-                                           .own = s->o->page.own };
-    if (rc == 0 && s->o->door)
-        rc = door_open(&s->door, &s->door_config, e);
-    if (rc < 0)
-        return rc;
-    sigemptyset(&ends);
-    sigaddset(&ends, SIGTERM);
-    sigaddset(&ends, SIGINT);
-    sigprocmask(SIG_BLOCK, &ends, NULL);
-    log_info("reads the cluster by %s; %s", slurm_how(s->slurm), s->o->mode);
-    do {
-        struct cycle_view v;
-        struct err why = { "" };
-
-        if (!leads(s, leader))
-            continue;
-        if (run_cycle(s, &v, &why) < 0) {
-            log_warning("%s", why.text);
-            page_trouble(s->page, why.text);
-        } else {
-            tell(&v, &last);
-            page_show(s->page, s->control);
-        }
-        show_life(s, !*why.text);
-    } while (sigtimedwait(&ends, NULL, &pause) < 0);
-    show_life(s, false);
-    return EXIT_OK;
-}
-
-static int with_session(struct session *s, int (*fn)(struct session *s, struct err *e),
-                        struct err *e)
-{
-    int rc;
-
-    (void)signal(SIGPIPE, SIG_IGN); /* what an agent that goes away would send */
-    rc = open_session(s, e);
-    if (rc == 0)
-        rc = fn(s, e);
-    close_session(s);
-    return rc;
-}
-
-static int run_once(struct session *s, struct err *e)
-{
-    log_set_level("warning");
-    return with_session(s, once, e);
-}
-
-static int run_on(struct session *s, struct err *e)
-{
-    log_set_level(s->o->log);
-    if (used_open(&s->used) < 0)
-        return err_nomem(e);
-    return with_session(s, go_on, e);
-}
-
 /* ---- what operators do ---- */
 
 /* Ask the control that runs, or whoever may write the book does it himself. */
-static int order(struct session *s, const char *text, struct str *out, struct err *e)
+static int order(struct control_session *s, const char *text, struct str *out, struct err *e)
 {
     const struct asker owner = { .operates = true };
     CLEANUP(control_book_closep) struct control_book *book = NULL;
@@ -402,7 +99,7 @@ static int order(struct session *s, const char *text, struct str *out, struct er
     return rc < 0 ? rc : operate(book, &o, &owner, out, e);
 }
 
-static int list(struct session *s, struct err *e)
+static int list(struct control_session *s, struct err *e)
 {
     CLEANUP(str_done) struct str out = STR_INIT(OUTPUT_MAX);
     int rc = order(s, s->o->json ? "list json" : "list", &out, e);
@@ -410,7 +107,7 @@ static int list(struct session *s, struct err *e)
     return rc < 0 ? rc : cmd_print(&out, s->o->json, e);
 }
 
-static int approve(struct session *s, char **ids, struct err *e)
+static int approve(struct control_session *s, char **ids, struct err *e)
 {
     CLEANUP(str_done) struct str out = STR_INIT(OUTPUT_MAX);
     char text[64];
@@ -430,7 +127,7 @@ static int approve(struct session *s, char **ids, struct err *e)
     return rc;
 }
 
-static int set_switch(struct session *s, bool stopped, struct err *e)
+static int set_switch(struct control_session *s, bool stopped, struct err *e)
 {
     CLEANUP(str_done) struct str out = STR_INIT(OUTPUT_MAX);
 
@@ -443,13 +140,13 @@ static const char *const words[] = { "run", "once", "list", "stop", "go", "appro
 
 enum word { RUN, ONCE, LIST, STOP, GO, APPROVE };
 
-static int obey(struct session *s, enum word word, char **operands, struct err *e)
+static int obey(struct control_session *s, enum word word, char **operands, struct err *e)
 {
     switch (word) {
     case RUN:
-        return run_on(s, e);
+        return control_run(s, e);
     case ONCE:
-        return run_once(s, e);
+        return control_once(s, e);
     case LIST:
         return list(s, e);
     case STOP:
@@ -465,7 +162,7 @@ static int obey(struct session *s, enum word word, char **operands, struct err *
 static int run(const struct app *app, const void *values, char **operands, struct err *e)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
-    struct session s = { .app = app, .o = values };
+    struct control_session s = { .app = app, .o = values };
     const char *word = operands[0] ? operands[0] : "once";
     size_t i = 0;
     int rc;
