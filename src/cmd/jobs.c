@@ -257,14 +257,20 @@ static void show_one(const struct json_value *job, bool cpus_only, const char *f
                  queue_client_text(job, "output"));
 }
 
-/* folder: of the queue; NULL: it is Slurm's. */
-static int ask(const struct app *app, const char *folder, const char *label,
-               const struct queue_listing *what, struct str *answer, int64_t *next, struct err *e)
+/* Whose jobs, and which. */
+struct asked {
+    const char *folder; /* of the queue; NULL: they are Slurm's */
+    const char *label;  /* of one; NULL: those that 'what' is about */
+    struct queue_listing what;
+    int64_t now_ms;
+};
+
+static int ask(const struct asked *q, struct str *answer, int64_t *next, struct err *e)
 {
-    if (!folder)
-        return on_slurm_jobs(what, label, clock_wall_ns(app->clock) / NS_PER_MS, answer, next, e);
-    return label ? queue_client_job(folder, label, answer, e)
-                 : queue_client_jobs(folder, what, answer, next, e);
+    if (!q->folder)
+        return on_slurm_jobs(&q->what, q->label, q->now_ms, answer, next, e);
+    return q->label ? queue_client_job(q->folder, q->label, answer, e)
+                    : queue_client_jobs(q->folder, &q->what, answer, next, e);
 }
 
 static int show(const struct app *app, const struct jobs_opts *o, const char *folder,
@@ -275,14 +281,17 @@ static int show(const struct app *app, const struct jobs_opts *o, const char *fo
     const struct json_value *jobs;
     bool cpus;
     char more[80];
-    struct queue_listing what = {
-        .since_ms = o->all ? 0 : (clock_wall_ns(app->clock) - o->since_ns) / NS_PER_MS,
-        .from = (int64_t)o->from,
-        .user = o->user,
-        .most = o->most,
+    struct asked q = {
+        .folder = folder,
+        .label = label,
+        .what = { .since_ms = o->all ? 0 : (clock_wall_ns(app->clock) - o->since_ns) / NS_PER_MS,
+                  .from = (int64_t)o->from,
+                  .user = o->user,
+                  .most = o->most },
+        .now_ms = clock_wall_ns(app->clock) / NS_PER_MS,
     };
     int64_t next = 0;
-    int rc = ask(app, folder, label, &what, &answer, &next, e);
+    int rc = ask(&q, &answer, &next, e);
 
     if (rc < 0)
         return rc;

@@ -216,6 +216,7 @@ static int before(struct cycle *c, struct control_step *s, struct err *e)
 
 /* The steps of a cycle that are to be done. */
 struct doings {
+    struct cycle_view *view;
     struct arena *arena;
     struct doing *all;
     size_t n;
@@ -231,32 +232,38 @@ static int push(struct doings *to, const struct control_step *s, int64_t row, st
     return 0;
 }
 
-/* Store it, or what comes before it, as due, if it may be done. */
-static int begin_step(struct cycle *c, const struct control_step *wanted, bool known,
-                      struct control_row *row, struct cycle_view *view, struct doings *to,
-                      struct err *e)
+/* Store as due what is to be done now: 'again': it has a row that waits for this. */
+static int store_due(struct cycle *c, const struct control_step *s, bool again,
+                     struct control_row *row, struct doings *to, struct err *e)
 {
-    bool again = known && (row->state == CONTROL_PROPOSED || row->state == CONTROL_APPROVED);
-    struct control_step s = *wanted;
-    bool allowed = false;
-    int rc = may(c, &s, view, &allowed, e);
+    int rc = again ? control_book_became(c->config->book, row->id, CONTROL_DUE, "", e)
+                   : add(c, s, CONTROL_DUE, row, e);
 
-    if (rc == 0 && !allowed)
-        view->limited++;
-    if (rc < 0 || !allowed)
-        return rc;
-    rc = before(c, &s, e);
-    view->saving += rc == BEFORE_TIME || rc == BEFORE_SIGNAL;
-    if (rc < 0 || rc == BEFORE_TIME)
-        return MIN(rc, 0);
-    rc = rc == BEFORE_NOTHING && again
-             ? control_book_became(c->config->book, row->id, CONTROL_DUE, "", e)
-             : add(c, &s, CONTROL_DUE, row, e);
-    return rc < 0 ? rc : push(to, &s, row->id, e);
+    return rc < 0 ? rc : push(to, s, row->id, e);
 }
 
-static int take_step(struct cycle *c, const struct control_step *s, struct cycle_view *view,
-                     struct doings *to, struct err *e)
+/* Begin it, or what comes before it, if it may be done. known: whether it has a row. */
+static int begin_step(struct cycle *c, const struct control_step *wanted, bool known,
+                      struct control_row *row, struct doings *to, struct err *e)
+{
+    bool waits = known && (row->state == CONTROL_PROPOSED || row->state == CONTROL_APPROVED);
+    struct control_step s = *wanted;
+    bool allowed = false;
+    int rc = may(c, &s, to->view, &allowed, e);
+
+    if (rc < 0 || !allowed) {
+        to->view->limited += rc == 0;
+        return rc;
+    }
+    rc = before(c, &s, e);
+    to->view->saving += rc == BEFORE_TIME || rc == BEFORE_SIGNAL;
+    if (rc < 0 || rc == BEFORE_TIME)
+        return MIN(rc, 0);
+    return store_due(c, &s, waits && rc == BEFORE_NOTHING, row, to, e);
+}
+
+static int take_step(struct cycle *c, const struct control_step *s, struct doings *to,
+                     struct err *e)
 {
     enum control_mode mode = mode_of(c, s);
     enum control_state state = mode == CONTROL_OBSERVE ? CONTROL_SAID : CONTROL_PROPOSED;
@@ -268,10 +275,10 @@ static int take_step(struct cycle *c, const struct control_step *s, struct cycle
     if (known < 0)
         return known;
     if (wants(c, s, known, &row))
-        return begin_step(c, s, known, &row, view, to, e);
+        return begin_step(c, s, known, &row, to, e);
     if (mode != CONTROL_ACT && (!known || row.state == CONTROL_STALE)) {
         rc = add(c, s, state, &row, e);
-        view->proposed++;
+        to->view->proposed++;
         if (rc == 0)
             log_info("%s: %s", state == CONTROL_SAID ? "would be done" : "proposed", s->text);
     }
@@ -306,8 +313,8 @@ static int commit(struct cycle *c, int rc, struct err *e)
 }
 
 /* All that is to be done is on the disk before the first of it is done. */
-static int decide(struct cycle *c, const struct control_plan *plan, struct cycle_view *view,
-                  struct doings *to, struct err *e)
+static int decide(struct cycle *c, const struct control_plan *plan, struct doings *to,
+                  struct err *e)
 {
     struct ageing g = { c, plan, e };
     int rc = control_book_begin(c->config->book, e);
@@ -317,7 +324,7 @@ static int decide(struct cycle *c, const struct control_plan *plan, struct cycle
     rc = control_book_rows(c->config->book, 1U << CONTROL_PROPOSED | 1U << CONTROL_APPROVED, LISTED,
                            age, &g, e);
     for (size_t i = 0; i < plan->n && rc == 0; i++)
-        rc = take_step(c, &plan->steps[i], view, to, e);
+        rc = take_step(c, &plan->steps[i], to, e);
     return commit(c, rc, e);
 }
 
@@ -325,8 +332,8 @@ int carry_steps(struct cycle *c, const struct control_plan *plan, struct cycle_v
                 struct err *e)
 {
     CLEANUP(arena_done) struct arena a = ARENA_INIT;
-    struct doings to = { .arena = &a };
-    int rc = decide(c, plan, view, &to, e);
+    struct doings to = { .view = view, .arena = &a };
+    int rc = decide(c, plan, &to, e);
 
     if (rc < 0 || to.n == 0)
         return rc;
