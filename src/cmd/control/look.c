@@ -111,7 +111,7 @@ static int go_on(struct control_session *s, struct err *e)
     sigprocmask(SIG_BLOCK, &ends, NULL);
     log_info("reads the cluster by %s; %s", slurm_how(s->slurm), s->o->mode);
     do {
-        struct cycle_view v;
+        struct cycle_view v = { .stopped = true };
         struct err why = { "" };
 
         if (!leads(s, leader))
@@ -123,7 +123,7 @@ static int go_on(struct control_session *s, struct err *e)
             tell(&v, &last);
             page_show(s->page, s->control);
         }
-        show_life(s, !*why.text);
+        show_life(s, !*why.text && !v.stopped);
     } while (sigtimedwait(&ends, NULL, &pause) < 0);
     show_life(s, false);
     return EXIT_OK;

@@ -115,6 +115,11 @@ def test_gives_jobs_their_places(site):
     assert site.slurm.wait_job(held[1], "RUNNING")["NodeList"] == "n0"
     assert site.slurm.job(mine)["JobState"] == "PENDING"
     assert not site.of("w", "place", mine, "done")
+    where = ("--directory", str(site.folder / "w"))
+    site.slurm.run(BRIM, "control", "stop", *where)
+    cluster.wait_for(lambda: not alive.exists(), "a hook that holds no more jobs")
+    site.slurm.run(BRIM, "control", "go", *where)
+    cluster.wait_for(alive.exists, "a hook that holds jobs again")
     site.stop(control)
     assert not alive.exists()
     site.end_jobs()
